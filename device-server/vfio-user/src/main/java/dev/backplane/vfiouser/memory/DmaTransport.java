@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.backplane.vfiouser.memory;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Access to guest memory by messages (vfio-user DMA_READ and DMA_WRITE), for windows without a file. Calls block until
+ * the client has answered or the time limit has passed, so they must not come from the thread that serves the client.
+ */
+public interface DmaTransport {
+    /** Reads {@code bytes} bytes at {@code iova}; throws {@link GuestMemoryFault} when that fails. */
+    void read(long iova, MemorySegment to, long offset, long bytes);
+
+    /** Writes {@code bytes} bytes at {@code iova}; throws {@link GuestMemoryFault} when that fails. */
+    void write(long iova, MemorySegment from, long offset, long bytes);
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.backplane.vfiouser.memory;
+
+import dev.backplane.vfiouser.counter.Counter;
+import dev.backplane.vfiouser.counter.CounterGroup;
+import dev.backplane.vfiouser.memory.GuestMemoryFault.Reason;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/**
+ * A guest's memory: the windows that its client has mapped, and all access to them. Every range that a guest or client
+ * supplies passes the checks here; a range may span windows that touch.
+ *
+ * <p><b>Threads.</b> {@link #map} and {@link #unmap} are called by one thread, the client's. Accesses may come from any
+ * thread, between {@link #enter} and {@link #exit}: an unmapping waits until all who entered before it have left, so a
+ * use is short and never waits for anything. What was looked up in one use must not be touched after its end.
+ *
+ * <p>Guest memory has one writer for each word: there is no compare-and-set here (on a truncated file it would kill the
+ * JVM), only plain, acquire and release accesses.
+ */
+public final class GuestMemory {
+    /** Most windows a client can have at a time; advertised in the negotiation as {@code max_dma_maps}. */
+    public static final int MAX_WINDOWS = 65_535;
+
+    static final ValueLayout.OfShort SHORT =
+            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN).withByteAlignment(2);
+    static final ValueLayout.OfInt INT =
+            ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN).withByteAlignment(4);
+    static final ValueLayout.OfLong LONG =
+            ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN).withByteAlignment(8);
+
+    private final CounterGroup counters = new CounterGroup("memory");
+    private final Counter faults = counters.counter("memory_faults", "Accesses to guest memory that were refused");
+    private final Counter unmapWaits =
+            counters.counter("memory_unmap_waits", "Sleeps of an unmapping until running accesses had left");
+
+    private final Readers readers = new Readers();
+    private volatile WindowTable table = WindowTable.EMPTY;
+    private volatile DmaTransport transport;
+    private volatile boolean broken;
+    private volatile long faultAddress;
+
+    /** Counters of refusals and waits. */
+    public CounterGroup counters() {
+        return counters;
+    }
+
+    /** Sets the way to memory without a file, or null for none. */
+    public void transport(DmaTransport transport) {
+        this.transport = transport;
+    }
+
+    /** Number of windows. */
+    public int windows() {
+        return table.size();
+    }
+
+    /** Whether an access found the file behind a window truncated. Nothing but a new client mends that. */
+    public boolean broken() {
+        return broken;
+    }
+
+    /** The address of the latest refused access, for messages. */
+    public long faultAddress() {
+        return faultAddress;
+    }
+
+    /**
+     * Adds a window.
+     *
+     * @param start first guest address
+     * @param bytes size
+     * @param segment the memory, of that size and accessible from any thread, or null when there is no file
+     * @param writable whether the device may write to it
+     * @param release called once when the window is gone and nothing can touch the memory any more
+     */
+    public synchronized void map(long start, long bytes, MemorySegment segment, boolean writable, Runnable release)
+            throws MapRefusedException {
+        if (bytes <= 0 || Long.compareUnsigned(start + bytes - 1, start) < 0) {
+            throw new MapRefusedException(MapRefusedException.Reason.BAD_RANGE, start, bytes);
+        }
+        if (segment != null && segment.byteSize() != bytes) {
+            throw new IllegalArgumentException("segment of " + segment.byteSize() + " bytes for " + bytes);
+        }
+        if (table.size() >= MAX_WINDOWS) {
+            throw new MapRefusedException(MapRefusedException.Reason.TOO_MANY, start, bytes);
+        }
+        if (table.overlaps(start, bytes)) {
+            throw new MapRefusedException(MapRefusedException.Reason.OVERLAP, start, bytes);
+        }
+        table = table.with(new Window(start, bytes, segment, writable, release));
+    }
+
+    /** Adds writable memory that nobody has to release. */
+    public void map(long start, MemorySegment segment) throws MapRefusedException {
+        map(start, segment.byteSize(), segment, true, () -> {});
+    }
+
+    /** Removes the window of exactly this range; returns when nothing can touch its memory any more. */
+    public synchronized void unmap(long start, long bytes) throws MapRefusedException {
+        Window w = table.find(start);
+        if (w == null || w.start() != start || w.bytes() != bytes) {
+            throw new MapRefusedException(MapRefusedException.Reason.NO_SUCH_WINDOW, start, bytes);
+        }
+        table = table.without(w);
+        unmapWaits.add(readers.await());
+        w.release().run();
+    }
+
+    /** Removes all windows; returns how many when nothing can touch their memory any more. */
+    public synchronized int unmapAll() {
+        Window[] all = table.toArray();
+        table = WindowTable.EMPTY;
+        unmapWaits.add(readers.await());
+        for (Window w : all) {
+            w.release().run();
+        }
+        broken = false;
+        return all.length;
+    }
+
+    /** Starts a use of the memory; pass the returned token to {@link #exit} in a {@code finally}. */
+    public int enter() {
+        return readers.enter();
+    }
+
+    /** Ends a use. */
+    public void exit(int token) {
+        readers.exit(token);
+    }
+
+    /** Waits until every use that has begun before this call has ended. Never from inside a use. */
+    public synchronized void awaitUses() {
+        unmapWaits.add(readers.await());
+    }
+
+    /** Whether all of the range is mapped. A length of 0 needs nothing. */
+    public boolean readable(long iova, long bytes) {
+        return covered(iova, bytes, false);
+    }
+
+    /** Whether all of the range is mapped and may be written. */
+    public boolean writable(long iova, long bytes) {
+        return covered(iova, bytes, true);
+    }
+
+    private boolean covered(long iova, long bytes, boolean write) {
+        WindowTable t = table;
+        if (bytes < 0 || Long.compareUnsigned(iova + Math.max(bytes, 1) - 1, iova) < 0) {
+            return false;
+        }
+        long at = iova;
+        long left = bytes;
+        while (left > 0) {
+            Window w = t.find(at);
+            if (w == null || (write && !w.writable())) {
+                return false;
+            }
+            long n = Math.min(left, w.bytes() - (at - w.start()));
+            at += n;
+            left -= n;
+        }
+        return true;
+    }
+
+    /** Copies {@code bytes} bytes from the guest. Throws {@link GuestMemoryFault}; some bytes may be copied then. */
+    public void read(long iova, MemorySegment to, long offset, long bytes) {
+        long done = 0;
+        while (done < bytes) {
+            long at = iova + done;
+            Window w = require(at, false);
+            long in = at - w.start();
+            long n = Math.min(bytes - done, w.bytes() - in);
+            if (w.segment() == null) {
+                requireTransport(at).read(at, to, offset + done, n);
+            } else {
+                try {
+                    MemorySegment.copy(w.segment(), in, to, offset + done, n);
+                } catch (InternalError e) {
+                    throw broken(at);
+                }
+            }
+            done += n;
+        }
+    }
+
+    /** Copies {@code bytes} bytes to the guest. Throws {@link GuestMemoryFault}; some bytes may be copied then. */
+    public void write(long iova, MemorySegment from, long offset, long bytes) {
+        long done = 0;
+        while (done < bytes) {
+            long at = iova + done;
+            Window w = require(at, true);
+            long in = at - w.start();
+            long n = Math.min(bytes - done, w.bytes() - in);
+            if (w.segment() == null) {
+                requireTransport(at).write(at, from, offset + done, n);
+            } else {
+                try {
+                    MemorySegment.copy(from, offset + done, w.segment(), in, n);
+                } catch (InternalError e) {
+                    throw broken(at);
+                }
+            }
+            done += n;
+        }
+    }
+
+    /** The window of {@code iova}; throws {@link GuestMemoryFault}. */
+    Window require(long iova, boolean write) {
+        Window w = table.find(iova);
+        if (w == null) {
+            throw refuse(iova, Reason.NOT_MAPPED);
+        }
+        if (write && !w.writable()) {
+            throw refuse(iova, Reason.READ_ONLY);
+        }
+        return w;
+    }
+
+    DmaTransport requireTransport(long iova) {
+        DmaTransport t = transport;
+        if (t == null) {
+            throw refuse(iova, Reason.NOT_SHARED);
+        }
+        return t;
+    }
+
+    /** The table as of now; a change of identity tells that windows have changed. */
+    WindowTable table() {
+        return table;
+    }
+
+    GuestMemoryFault refuse(long iova, Reason reason) {
+        faultAddress = iova;
+        faults.increment();
+        return reason.fault();
+    }
+
+    /** An access met a truncated file: from here on the guest's device is broken, and nobody else's. */
+    GuestMemoryFault broken(long iova) {
+        broken = true;
+        return refuse(iova, Reason.BROKEN);
+    }
+}
