@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# The guest driver, its library and tools, built in the root of the kernel they are for, as a second cpio archive.
+
+readonly DRIVER=$IMAGES/../guest-driver
+
+# provide_driver RELEASE: sets DRIVER_INITRD, and GUEST_INITRD, which is the base image and the driver in one file. Where
+# there is no driver to build, DRIVER_INITRD is empty. Sets what provide_initrd sets, too.
+provide_driver() {
+    provide_initrd "$1"
+    DRIVER_INITRD=
+    GUEST_INITRD=$INITRD
+    if [[ ! -e $DRIVER/Makefile ]]; then
+        say 'no guest-driver/Makefile: the guest image is without the driver'
+        return
+    fi
+    cached "driver-$1" "$(combined_key "$INITRD" "$(content_key "$DRIVER" "$IMAGES/lib/driver.sh")")" \
+        make_driver "$ROOT" "$KERNEL_RELEASE" "$INITRD" "$INITRD_MODULES"
+    DRIVER_INITRD=$ENTRY/driver.cpio
+    GUEST_INITRD=$ENTRY/guest.cpio
+}
+
+make_driver() {
+    local dir=$1 root=$2 release=$3 base=$4 base_modules=$5
+    local work=$dir/work
+    mkdir -p "$work/tree"
+    cp -r "$DRIVER" "$work/guest-driver"
+    inside "$root" "$work" sh -c "
+        make -C guest-driver KDIR=/usr/lib/modules/$release/build modules lib tools &&
+        make -C guest-driver KDIR=/usr/lib/modules/$release/build DESTDIR=/work/tree KVER=$release install" >&2 ||
+        die 'the guest driver does not build (the compiler has said why above)'
+    merged_tree "$work/tree"
+    index_with_base "$root" "$work" "$release" "$base_modules"
+    pack_tree "$root" "$work/tree" "$dir/driver.cpio"
+    # The kernel unpacks one archive after the other.
+    cat "$base" "$dir/driver.cpio" >"$dir/guest.cpio"
+    remove_tree "$work"
+}
+
+# merged_tree TREE: /lib in the guest is a link to usr/lib; a directory of that name in the archive would replace it.
+merged_tree() {
+    local name
+    for name in lib bin sbin; do
+        [[ -d $1/$name ]] || continue
+        mkdir -p "$1/usr/$name"
+        cp -r "$1/$name/." "$1/usr/$name/"
+        remove_tree "${1:?}/$name"
+    done
+}
+
+# index_with_base ROOT WORK RELEASE BASE-MODULES: puts a module index into the tree that covers the base image's modules
+# and the driver's.
+index_with_base() {
+    local root=$1 work=$2 release=$3 base_modules=$4 both=$2/both/lib/modules
+    mkdir -p "$both" "$work/tree/usr/lib/modules/$release"
+    cp -r "$base_modules/lib/modules/$release" "$both/"
+    cp -r "$work/tree/usr/lib/modules/$release/." "$both/$release/"
+    index_modules "$root" "$both/$release"
+    cp "$both/$release"/modules.* "$work/tree/usr/lib/modules/$release/"
+}
