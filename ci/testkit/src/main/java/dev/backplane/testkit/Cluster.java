@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.backplane.testkit;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
+
+/**
+ * A device server and its guests, as a JUnit extension: {@code @RegisterExtension static final Cluster CLUSTER =
+ * Cluster.of(2);}. The guests {@code node1}, {@code node2}, … boot side by side before the first test of the class and
+ * end after the last. A test that fails gets the consoles, the server's log, its counters and its threads attached; a
+ * guest that panicked fails the test it happened in, even if that test did not look.
+ */
+public final class Cluster
+        implements BeforeAllCallback, AfterAllCallback, AfterEachCallback, TestExecutionExceptionHandler {
+    private final int nodes;
+    private final List<String> serverArguments;
+    private final int megabytes;
+    private final int cpus;
+    private final GuestRunner runner;
+    private final Map<String, Guest> guests = new LinkedHashMap<>();
+
+    private Path directory;
+    private DeviceServer server;
+
+    private Cluster(int nodes, List<String> serverArguments, int megabytes, int cpus, GuestRunner runner) {
+        this.nodes = nodes;
+        this.serverArguments = List.copyOf(serverArguments);
+        this.megabytes = megabytes;
+        this.cpus = cpus;
+        this.runner = runner;
+    }
+
+    /** A server with {@code nodes} nodes, and a guest for each. */
+    public static Cluster of(int nodes) {
+        return new Cluster(nodes, List.of(), GuestConfig.DEFAULT_MEGABYTES, 1, new LocalQemu());
+    }
+
+    /** The same with more arguments for {@code backplane serve}. */
+    public Cluster withServerArguments(String... arguments) {
+        return new Cluster(nodes, List.of(arguments), megabytes, cpus, runner);
+    }
+
+    /** The same with guests of another size. */
+    public Cluster withGuests(int mib, int processors) {
+        return new Cluster(nodes, serverArguments, mib, processors, runner);
+    }
+
+    /** The same with QEMU run in another way. */
+    public Cluster withRunner(GuestRunner other) {
+        return new Cluster(nodes, serverArguments, megabytes, cpus, other);
+    }
+
+    /** The guest of that name. */
+    public Guest guest(String name) {
+        Guest g = guests.get(name);
+        if (g == null) {
+            throw new IllegalArgumentException("no guest " + name + "; there are " + guests.keySet());
+        }
+        return g;
+    }
+
+    /** The guest of node {@code id}, from 1 on. */
+    public Guest node(int id) {
+        return guest("node" + id);
+    }
+
+    /** The device server. */
+    public DeviceServer server() {
+        return server;
+    }
+
+    /** All counters of a node, as the management API has them. */
+    public JsonNode counters(String node) {
+        return server.api().get("/nodes/" + node + "/counters");
+    }
+
+    /** The IPv4 address of a node, as {@code images/guest} sets it. */
+    public static String address(int id) {
+        return "10.77.0." + id;
+    }
+
+    @Override
+    public void beforeAll(ExtensionContext context) throws IOException {
+        try {
+            directory = Files.createTempDirectory(Path.of("/tmp"), "bp-");
+            List<String> arguments = new ArrayList<>(List.of("--nodes", Integer.toString(nodes)));
+            arguments.addAll(serverArguments);
+            GuestImage image = GuestImage.fromEnvironment();
+            server = DeviceServer.start(Files.createDirectory(directory.resolve("run")), arguments);
+            for (int id = 1; id <= nodes; id++) {
+                Guest g = boot(image, id);
+                guests.put(g.name(), g);
+            }
+            guests.values().forEach(Guest::awaitBooted);
+        } catch (RuntimeException | IOException e) {
+            GuestFailure failure = new GuestFailure(e.getMessage() + "\n" + report(), e);
+            try {
+                stop();
+            } catch (RuntimeException again) {
+                failure.addSuppressed(again);
+            }
+            throw failure;
+        }
+    }
+
+    private Guest boot(GuestImage image, int id) throws IOException {
+        String name = "node" + id;
+        GuestConfig config = GuestConfig.named(name)
+                .withMegabytes(megabytes)
+                .withCpus(cpus)
+                .withAppend("bp.node=" + id, "bp.ip=" + address(id) + "/24")
+                .withDevices(server.devices(name));
+        Guest g = new Guest(runner, image, config, Files.createDirectory(directory.resolve(name)));
+        g.start();
+        return g;
+    }
+
+    @Override
+    public void afterEach(ExtensionContext context) {
+        if (context.getExecutionException().isEmpty()) {
+            guests.values().forEach(Guest::assertHealthy);
+            if (!server.alive()) {
+                throw new GuestFailure("the device server has ended\n" + report());
+            }
+        }
+    }
+
+    @Override
+    public void handleTestExecutionException(ExtensionContext context, Throwable failure) throws Throwable {
+        failure.addSuppressed(new GuestFailure("state of the cluster\n" + report()));
+        throw failure;
+    }
+
+    @Override
+    public void afterAll(ExtensionContext context) {
+        stop();
+    }
+
+    private String report() {
+        List<String> parts = new ArrayList<>();
+        guests.values().forEach(g -> parts.add(g.report()));
+        if (server != null) {
+            parts.add(server.report());
+        }
+        return String.join("\n", parts);
+    }
+
+    private void stop() {
+        try (Stream<Path> files = directory == null ? Stream.empty() : Files.walk(directory)) {
+            guests.values().forEach(Guest::close);
+            guests.clear();
+            if (server != null) {
+                server.close();
+                server = null;
+            }
+            for (Path p : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(p);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot remove " + directory, e);
+        }
+    }
+}

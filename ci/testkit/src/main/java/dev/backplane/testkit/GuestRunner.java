@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.backplane.testkit;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Path;
+import java.util.List;
+
+/** Runs QEMU: directly, or in a container. */
+public interface GuestRunner {
+    /** A QEMU that runs. */
+    interface Instance {
+        /** What QEMU writes to its standard output, the guest's console. */
+        InputStream console();
+
+        /** What QEMU wrote to its standard error so far. */
+        String errors();
+
+        /** Whether QEMU still runs. */
+        boolean alive();
+
+        /** Ends QEMU at once, as SIGKILL does, and waits until it is gone. */
+        void kill();
+
+        /** Calls {@code action} once QEMU has ended, from another thread; at once if it has ended before. */
+        void onExit(Runnable action);
+    }
+
+    /**
+     * Starts QEMU.
+     *
+     * @param name the guest's name, for the names of threads and files
+     * @param arguments QEMU's arguments without the program
+     * @param directory folder for the guest's sockets and files, which QEMU has to see under the same path
+     */
+    Instance start(String name, GuestImage image, List<String> arguments, Path directory) throws IOException;
+}
