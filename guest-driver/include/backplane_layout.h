@@ -181,7 +181,7 @@
 #define BP_IMM_RING_HEADER 0x1000U /* bytes before the first element */
 #define BP_IMM_RING_MIN_CAPACITY 0x1000U /* smallest capacity, a power of two */
 #define BP_IMM_RING_MAX_CAPACITY 0x4000000U /* largest capacity */
-#define BP_IMM_RING_STATE_CLOSED 0 /* destroyed, or its owner's module was reset */
+#define BP_IMM_RING_STATE_CLOSED 0 /* destroyed; a reset touches no memory, it shows in the context's state */
 #define BP_IMM_RING_STATE_OPEN 1 /* works */
 #define BP_IMM_RING_STATE_CORRUPT 2 /* head was impossible: destroy it */
 
@@ -407,6 +407,42 @@ static_assert(offsetof(struct bp_agg_rx_comp, flow_hash) == 28, "bp_agg_rx_comp.
 #define BP_IMM_REG_BAD_ACCESSES 0x68 /* RO: Accesses to nothing, of a wrong width, or with a value out of range (low 32 bits). */
 #define BP_IMM_REG_BYTES 0x100 /* Size of the block */
 
+/* Statistics, 64 bits each, at BP_IMM_STATISTICS; they survive a reset. */
+#define BP_IMM_STAT_ACTIONS 0x0 /* RO: Actions of this node that were completed, whatever their status. */
+#define BP_IMM_STAT_PUTS 0x8 /* RO: Elements that this node's contexts have put. */
+#define BP_IMM_STAT_GETS 0x10 /* RO: Elements that this node's contexts have got. */
+#define BP_IMM_STAT_ONE_SIDED 0x18 /* RO: READ and WRITE actions that were done. */
+#define BP_IMM_STAT_ATOMICS 0x20 /* RO: FETCH_ADD and COMPARE_SWAP actions that were done. */
+#define BP_IMM_STAT_PAYLOAD_BYTES 0x28 /* RO: Payload bytes that this node's actions have moved. */
+#define BP_IMM_STAT_FULL 0x30 /* RO: Actions that ended FULL. */
+#define BP_IMM_STAT_EMPTY 0x38 /* RO: Actions that ended EMPTY. */
+#define BP_IMM_STAT_DENIED 0x40 /* RO: Actions that ended DENIED. */
+#define BP_IMM_STAT_UNREACHABLE 0x48 /* RO: Actions that ended UNREACHABLE. */
+#define BP_IMM_STAT_ABORTED 0x50 /* RO: Actions that ended ABORTED. */
+#define BP_IMM_STAT_REFUSED 0x58 /* RO: Actions that ended with another error. */
+#define BP_IMM_STAT_WAITS 0x60 /* RO: Actions that had to wait for room or for an element. */
+#define BP_IMM_STAT_TIMEOUTS 0x68 /* RO: Waits that ended TIMED_OUT. */
+#define BP_IMM_STAT_LATE_RESULTS 0x70 /* RO: Results for a context that had been closed or reset meanwhile: dropped. */
+#define BP_IMM_STAT_BAD_SUBMITS 0x78 /* RO: Contexts stopped because their submit was impossible. */
+#define BP_IMM_STAT_RING_ELEMENTS_IN 0x80 /* RO: Elements appended to this node's rings. */
+#define BP_IMM_STAT_RING_ELEMENTS_OUT 0x88 /* RO: Elements removed from this node's rings by GET. */
+#define BP_IMM_STAT_RING_DENIED 0x90 /* RO: Actions on this node's rings and memories that were denied. */
+#define BP_IMM_STAT_RING_CORRUPT 0x98 /* RO: Rings closed because their owner broke them. */
+#define BP_IMM_STAT_DOORBELLS 0xa0 /* RO: Doorbells of contexts. */
+#define BP_IMM_STAT_SLEEPS 0xa8 /* RO: Times that a context without work was no longer polled. */
+#define BP_IMM_STAT_LOST_RACES 0xb0 /* RO: Times that work arrived while the module was going to sleep on a context. */
+#define BP_IMM_STAT_EVENTS 0xb8 /* RO: Events of contexts, counted in the event table. */
+#define BP_IMM_STAT_INTERRUPTS 0xc0 /* RO: Interrupts signalled. */
+#define BP_IMM_STAT_INTERRUPTS_COALESCED 0xc8 /* RO: Events that needed no interrupt of their own. */
+#define BP_IMM_STAT_CONTEXTS_OPENED 0xd0 /* RO: Contexts opened. */
+#define BP_IMM_STAT_CONTEXTS_CLOSED 0xd8 /* RO: Contexts closed. */
+#define BP_IMM_STAT_ADMIN_COMMANDS 0xe0 /* RO: Commands of the driver. */
+#define BP_IMM_STAT_ADMIN_REFUSED 0xe8 /* RO: Commands of the driver that were refused. */
+#define BP_IMM_STAT_BAD_ACCESSES 0xf0 /* RO: Register accesses that were refused. */
+#define BP_IMM_STAT_MEMORY_FAULTS 0xf8 /* RO: Accesses to guest memory that failed. */
+#define BP_IMM_STAT_RESETS 0x100 /* RO: Resets of the module. */
+#define BP_IMM_STAT_BYTES 0x108 /* Size of the block */
+
 /* A privileged command of the driver. */
 struct bp_imm_admin {
 	/* driver: BP_IMM_ADMIN_OP_*. */
@@ -583,8 +619,10 @@ struct bp_imm_ring {
 	__le32 state;
 	/* device: Id of this ring. */
 	__le32 ring;
+	/* device: Not 0: a PUT waits for room; ring the doorbell of the ring's context after storing head. */
+	__le32 space_wanted;
 	/* reserved: Zero. */
-	__le32 reserved_32[8];
+	__le32 reserved_36[7];
 	/* process: Owner consumes: position of its first unconsumed element; stored with release. */
 	__le64 head;
 	/* process: An event when tail passes this position; all-ones: never. */
@@ -598,7 +636,8 @@ static_assert(offsetof(struct bp_imm_ring, device_head) == 8, "bp_imm_ring.devic
 static_assert(offsetof(struct bp_imm_ring, capacity) == 16, "bp_imm_ring.capacity");
 static_assert(offsetof(struct bp_imm_ring, state) == 24, "bp_imm_ring.state");
 static_assert(offsetof(struct bp_imm_ring, ring) == 28, "bp_imm_ring.ring");
-static_assert(offsetof(struct bp_imm_ring, reserved_32) == 32, "bp_imm_ring.reserved_32");
+static_assert(offsetof(struct bp_imm_ring, space_wanted) == 32, "bp_imm_ring.space_wanted");
+static_assert(offsetof(struct bp_imm_ring, reserved_36) == 36, "bp_imm_ring.reserved_36");
 static_assert(offsetof(struct bp_imm_ring, head) == 64, "bp_imm_ring.head");
 static_assert(offsetof(struct bp_imm_ring, notify_event) == 72, "bp_imm_ring.notify_event");
 static_assert(offsetof(struct bp_imm_ring, reserved_80) == 80, "bp_imm_ring.reserved_80");

@@ -10,7 +10,9 @@ import dev.backplane.vfiouser.layout.Struct;
 /**
  * The head of a ring buffer in its owner's memory; elements follow after {@link #BYTES} bytes. Positions are bytes and
  * run freely through 64 bits; the place of an element is position modulo capacity. A consumer may poll {@code tail}, or
- * the {@code commit} word at its head: the module clears the word after an element before it commits the element.
+ * the {@code commit} word at its head: the module clears the word after an element before it commits the element. So
+ * 32 bytes of a ring always stay free, and an element takes at most half of the capacity: then it fits an empty ring
+ * wherever its tail is.
  */
 public final class RingHeader {
     public static final Struct LAYOUT = Struct.memory(
@@ -20,6 +22,10 @@ public final class RingHeader {
             .u64("capacity", DEVICE, "Bytes for elements.")
             .u32("state", DEVICE, "BP_IMM_RING_STATE_*.")
             .u32("ring", DEVICE, "Id of this ring.")
+            .u32(
+                    "space_wanted",
+                    DEVICE,
+                    "Not 0: a PUT waits for room; ring the doorbell of the ring's context after storing head.")
             .reservedTo(0x40)
             .u64("head", PROCESS, "Owner consumes: position of its first unconsumed element; stored with release.")
             .u64("notify_event", PROCESS, "An event when tail passes this position; all-ones: never.")
@@ -32,6 +38,7 @@ public final class RingHeader {
     public static final int CAPACITY = LAYOUT.offset("capacity");
     public static final int STATE = LAYOUT.offset("state");
     public static final int RING = LAYOUT.offset("ring");
+    public static final int SPACE_WANTED = LAYOUT.offset("space_wanted");
     public static final int HEAD = LAYOUT.offset("head");
     public static final int NOTIFY_EVENT = LAYOUT.offset("notify_event");
 
@@ -48,7 +55,10 @@ public final class RingHeader {
             .add("BP_IMM_RING_HEADER", BYTES, "bytes before the first element")
             .add("BP_IMM_RING_MIN_CAPACITY", MIN_CAPACITY, "smallest capacity, a power of two")
             .add("BP_IMM_RING_MAX_CAPACITY", MAX_CAPACITY, "largest capacity")
-            .add("BP_IMM_RING_STATE_CLOSED", STATE_CLOSED, "destroyed, or its owner's module was reset")
+            .add(
+                    "BP_IMM_RING_STATE_CLOSED",
+                    STATE_CLOSED,
+                    "destroyed; a reset touches no memory, it shows in the context's state")
             .add("BP_IMM_RING_STATE_OPEN", STATE_OPEN, "works")
             .add("BP_IMM_RING_STATE_CORRUPT", STATE_CORRUPT, "head was impossible: destroy it")
             .build();

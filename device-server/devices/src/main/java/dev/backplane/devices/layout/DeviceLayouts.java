@@ -15,6 +15,7 @@ import dev.backplane.devices.imm.Completion;
 import dev.backplane.devices.imm.ContextPage;
 import dev.backplane.devices.imm.ElementHeader;
 import dev.backplane.devices.imm.ImmRegisters;
+import dev.backplane.devices.imm.ImmStatistics;
 import dev.backplane.devices.imm.RingHeader;
 import dev.backplane.vfiouser.layout.CHeader;
 import dev.backplane.vfiouser.layout.Constants;
@@ -59,6 +60,7 @@ public final class DeviceLayouts {
             ReceiveDescriptor.LAYOUT,
             ReceiveCompletion.LAYOUT,
             ImmRegisters.LAYOUT,
+            ImmStatistics.LAYOUT,
             AdminCommand.LAYOUT,
             Action.LAYOUT,
             Completion.LAYOUT,
