@@ -10,25 +10,41 @@ provide_driver() {
     provide_initrd "$1"
     DRIVER_INITRD=
     GUEST_INITRD=$INITRD
-    if [[ ! -e $DRIVER/Makefile ]]; then
-        say 'no guest-driver/Makefile: the guest image is without the driver'
+    if [[ -z $(find "$DRIVER/kernel" -name '*.c' -print -quit 2>/dev/null) ]]; then
+        say 'no modules in guest-driver/kernel: the guest image is without the driver'
         return
     fi
-    cached "driver-$1" "$(combined_key "$INITRD" "$(content_key "$DRIVER" "$IMAGES/lib/driver.sh")")" \
+    cached "driver-$1" "$(combined_key "$INITRD" "$(driver_key)" "$(content_key "$IMAGES/lib/driver.sh")")" \
         make_driver "$ROOT" "$KERNEL_RELEASE" "$INITRD" "$INITRD_MODULES"
     DRIVER_INITRD=$ENTRY/driver.cpio
     GUEST_INITRD=$ENTRY/guest.cpio
 }
 
+# driver_files: the driver's sources, without what a build in the tree may have left there, each ended by a NUL.
+driver_files() {
+    (
+        cd "$DRIVER"
+        git ls-files -z --cached --others --exclude-standard 2>/dev/null || find . -type f -print0
+    ) | LC_ALL=C sort -zu | while IFS= read -r -d '' file; do
+        # What was removed and not yet committed is still in the index.
+        [[ ! -f $DRIVER/$file ]] || printf '%s\0' "$file"
+    done
+}
+
+driver_key() { (cd "$DRIVER" && driver_files | xargs -0 sha256sum | sha256sum); }
+
 make_driver() {
     local dir=$1 root=$2 release=$3 base=$4 base_modules=$5
     local work=$dir/work
-    mkdir -p "$work/tree"
-    cp -r "$DRIVER" "$work/guest-driver"
-    inside "$root" "$work" sh -c "
-        make -C guest-driver KDIR=/usr/lib/modules/$release/build modules lib tools &&
-        make -C guest-driver KDIR=/usr/lib/modules/$release/build DESTDIR=/work/tree KVER=$release install" >&2 ||
+    mkdir -p "$work/tree" "$work/guest-driver"
+    driver_files | tar -C "$DRIVER" --null --files-from=- -c | tar -C "$work/guest-driver" -x --no-same-owner
+    inside "$root" "$work" make --no-print-directory -C guest-driver \
+        KDIR="/usr/lib/modules/$release/build" KVER="$release" DESTDIR=/work/tree install >"$work/log" 2>&1 || {
+        tail -n 40 "$work/log" >&2
         die 'the guest driver does not build (the compiler has said why above)'
+    }
+    # Warnings are worth seeing in a build that succeeds, too.
+    grep -E 'warning:' "$work/log" >&2 || true
     merged_tree "$work/tree"
     index_with_base "$root" "$work" "$release" "$base_modules"
     pack_tree "$root" "$work/tree" "$dir/driver.cpio"
