@@ -213,7 +213,7 @@ public final class Guest implements AutoCloseable {
         add(a, "-object", "memory-backend-memfd,id=ram,size=" + config.megabytes() + "M,share=on");
         add(a, "-kernel", image.kernel().toString());
         add(a, "-initrd", initrd().toString());
-        add(a, "-append", ("console=ttyS0 panic=-1 " + String.join(" ", config.append())).strip());
+        add(a, "-append", (image.kernelArguments() + " " + String.join(" ", config.append())).strip());
         add(a, "-serial", "stdio");
         add(a, "-qmp", "unix:" + directory.resolve("qmp") + ",server=on,wait=off");
         add(a, "-device", "virtio-serial-pci");

@@ -18,9 +18,10 @@ import java.util.concurrent.TimeUnit;
  * @param qemu the program that runs QEMU
  * @param kernel kernel image
  * @param initrds initial RAM file systems, loaded one over the other
+ * @param kernelArguments what its kernel's command line begins with
  * @param accelerator QEMU's accelerator, {@code kvm} or {@code tcg}
  */
-public record GuestImage(Path qemu, Path kernel, List<Path> initrds, String accelerator) {
+public record GuestImage(Path qemu, Path kernel, List<Path> initrds, String kernelArguments, String accelerator) {
     private static final int PROVIDE_MINUTES = 30;
 
     public GuestImage {
@@ -49,6 +50,7 @@ public record GuestImage(Path qemu, Path kernel, List<Path> initrds, String acce
                 existing(values, "BACKPLANE_QEMU"),
                 existing(values, "BACKPLANE_KERNEL"),
                 initrds,
+                values.getOrDefault("BACKPLANE_KERNEL_ARGS", "console=ttyS0 panic=-1"),
                 values.getOrDefault("BACKPLANE_ACCEL", "tcg"));
     }
 
