@@ -46,6 +46,13 @@ public abstract class DrainLoop {
         }
     }
 
+    /** Announces work from a thread that must not run turns itself, such as that of the {@link Timers}. */
+    public final void wakeLater() {
+        if (wakeups.getAndIncrement() == 0) {
+            workers.submit(this);
+        }
+    }
+
     /** Whether nobody runs the loop and nothing is announced. */
     public final boolean idle() {
         return wakeups.get() == 0;

@@ -31,6 +31,7 @@ public final class Workers implements AutoCloseable {
     private final AtomicLong head = new AtomicLong();
     private final AtomicLong tail = new AtomicLong();
     private final Semaphore available = new Semaphore(0);
+    private final Timers timers = new Timers();
     private volatile boolean closed;
 
     private final CounterGroup counters = new CounterGroup("workers");
@@ -57,6 +58,11 @@ public final class Workers implements AutoCloseable {
     /** Counters of hand-overs and failures. */
     public CounterGroup counters() {
         return counters;
+    }
+
+    /** The timers of all that runs on these workers. */
+    public Timers timers() {
+        return timers;
     }
 
     boolean inline() {
@@ -99,6 +105,7 @@ public final class Workers implements AutoCloseable {
     /** Ends the threads after their current turn; loops still queued are not run any more. */
     @Override
     public void close() {
+        timers.close();
         closed = true;
         available.release(threads.length);
         boolean interrupted = false;
