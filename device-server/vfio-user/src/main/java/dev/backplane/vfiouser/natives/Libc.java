@@ -55,6 +55,10 @@ final class Libc {
     private static final MethodHandle STATX =
             function("statx", JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG);
     private static final MethodHandle FSTATFS = function("fstatfs", JAVA_INT, JAVA_INT, JAVA_LONG);
+    private static final MethodHandle CALLOC =
+            LINKER.downcallHandle(symbol("calloc"), FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle FREE =
+            LINKER.downcallHandle(symbol("free"), FunctionDescriptor.ofVoid(JAVA_LONG));
     private static final MethodHandle FCNTL = LINKER.downcallHandle(
             symbol("fcntl"),
             FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT),
@@ -367,6 +371,23 @@ final class Libc {
         try {
             int r = (int) MADVISE.invokeExact(c, address, bytes, advice);
             return r < 0 ? -errno(c) : r;
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** Zeroed memory, or 0. */
+    static long calloc(long bytes) {
+        try {
+            return (long) CALLOC.invokeExact(1L, bytes);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    static void free(long address) {
+        try {
+            FREE.invokeExact(address);
         } catch (Throwable t) {
             throw unexpected(t);
         }
