@@ -68,7 +68,7 @@ EOF
 
 # unpack_debs ROOT "SUITE..." LIST...: unpacks the packages named in the list files, and what they depend on, into ROOT.
 unpack_debs() {
-    local root=$1 suites=$2 scratch deb
+    local root=$1 suites=$2 scratch
     shift 2
     local -a names
     mapfile -t names < <(sed 's/#.*//' "$@" | xargs -n 1)
@@ -82,12 +82,15 @@ unpack_debs() {
         apt_failed "$scratch/log"
     say "  unpacking $(find "$scratch/archives" -name '*.deb' | wc -l) packages"
     merged_usr "$root"
-    for deb in "$scratch"/archives/*.deb; do
-        dpkg-deb --fsys-tarfile "$deb" |
-            tar -x -C "$root" --keep-directory-symlink --no-same-owner --no-same-permissions --exclude='./dev/*'
-        # shellcheck disable=SC2016 # dpkg's variables
-        dpkg-deb --show --showformat '${Package} ${Version}\n' "$deb" >>"$root/.packages"
-    done
+    # shellcheck disable=SC2016 # expanded by the inner shell
+    find "$scratch/archives" -name '*.deb' -print0 | LC_ALL=C sort -z |
+        xargs -0 -n 1 -P "$(nproc)" bash -o pipefail -euc '
+            dpkg-deb --fsys-tarfile "$1" |
+                tar -x -C "$0" --keep-directory-symlink --no-same-owner --no-same-permissions --exclude="./dev/*"
+        ' "$root"
+    # shellcheck disable=SC2016 # variables of dpkg
+    find "$scratch/archives" -name '*.deb' -exec dpkg-deb --show --showformat '${Package} ${Version}\n' {} \; |
+        LC_ALL=C sort >"$root/.packages"
     remove_tree "$scratch"
 }
 

@@ -18,15 +18,17 @@ provide_kernel() {
 
 make_kernel() {
     local dir=$1 root=$2 image release
-    # The image package comes with its own module directory; one root holds one kernel.
-    image=$(compgen -G "$root/boot/vmlinuz-*") || die "no kernel in $root"
-    release=${image##*/vmlinuz-}
-    [[ -d $root/usr/lib/modules/$release ]] || die "no modules for the kernel $release in $root"
+    # One root holds one kernel, in /boot or, in newer packages, with its modules.
+    release=$(ls "$root/usr/lib/modules")
+    for image in "$root/boot/vmlinuz-$release" "$root/usr/lib/modules/$release/vmlinuz"; do
+        [[ ! -f $image ]] || break
+    done
+    [[ -f $image ]] || die "no kernel $release in $root"
     printf '%s\n' "$release" >"$dir/release"
     cp "$image" "$dir/vmlinuz"
     unpack_kernel "$dir/vmlinuz" "$dir/vmlinux" "$root" || {
         say "  $release cannot be unpacked, guests will boot the packaged image"
-        cp "$image" "$dir/vmlinux"
+        ln -sf vmlinuz "$dir/vmlinux"
     }
 }
 
@@ -43,6 +45,7 @@ unpack_kernel() {
     [[ $magic == 1f8b* ]] || length=$((length - 4))
     case $magic in
         28b52ffd) unpack=(root_program "$root" zstd -dcq) ;;
+        02214c18) unpack=(root_program "$root" lz4 -dcq) ;;
         fd377a58) unpack=(root_program "$root" xz -dc --single-stream) ;;
         1f8b*) unpack=(gzip -dcq) ;;
         *) return 1 ;;

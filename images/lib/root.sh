@@ -39,10 +39,18 @@ make_root() {
 
 # program_of ROOT NAME: prints the path of a program in a root.
 program_of() {
-    local dir
+    local dir path
     for dir in bin sbin; do
-        if [[ -e $1/usr/$dir/$2 ]]; then
-            printf '%s\n' "$1/usr/$dir/$2"
+        path=$1/usr/$dir/$2
+        # A link to /bin/kmod, say, means the one in the root.
+        while [[ -L $path ]]; do
+            case $(readlink "$path") in
+                /*) path=$1$(readlink "$path") ;;
+                *) path=${path%/*}/$(readlink "$path") ;;
+            esac
+        done
+        if [[ -f $path ]]; then
+            printf '%s\n' "$path"
             return
         fi
     done
@@ -51,10 +59,10 @@ program_of() {
 
 # root_program ROOT PROGRAM ARG...: runs one program of a root on this host's files, with the root's own loader.
 root_program() {
-    local root=$1 program
-    program=$(program_of "$1" "$2")
+    local root=$1 name=$2 program
+    program=$(program_of "$root" "$name")
     shift 2
-    "$root/usr/lib64/ld-linux-x86-64.so.2" --library-path "$root/usr/lib/x86_64-linux-gnu" "$program" "$@"
+    "$root/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2" --library-path "$root/usr/lib/x86_64-linux-gnu" --argv0 "$name" "$program" "$@"
 }
 
 # provide_qemu_root: sets QEMU_ROOT. Debian 13 itself has QEMU 10.0, which lacks vfio-user-pci; its backports do not.
