@@ -31,37 +31,48 @@ public final class Cluster
     private final int megabytes;
     private final int cpus;
     private final GuestRunner runner;
+    private final boolean shared;
     private final Map<String, Guest> guests = new LinkedHashMap<>();
 
     private Path directory;
     private DeviceServer server;
 
-    private Cluster(int nodes, List<String> serverArguments, int megabytes, int cpus, GuestRunner runner) {
+    private Cluster(
+            int nodes, List<String> serverArguments, int megabytes, int cpus, GuestRunner runner, boolean shared) {
         this.nodes = nodes;
         this.serverArguments = List.copyOf(serverArguments);
         this.megabytes = megabytes;
         this.cpus = cpus;
         this.runner = runner;
+        this.shared = shared;
     }
 
     /** A server with {@code nodes} nodes, and a guest for each. */
     public static Cluster of(int nodes) {
-        return new Cluster(nodes, List.of(), GuestConfig.DEFAULT_MEGABYTES, 1, new LocalQemu());
+        return new Cluster(nodes, List.of(), GuestConfig.DEFAULT_MEGABYTES, 1, new LocalQemu(), false);
     }
 
     /** The same with more arguments for {@code backplane serve}. */
     public Cluster withServerArguments(String... arguments) {
-        return new Cluster(nodes, List.of(arguments), megabytes, cpus, runner);
+        return new Cluster(nodes, List.of(arguments), megabytes, cpus, runner, shared);
     }
 
     /** The same with guests of another size. */
     public Cluster withGuests(int mib, int processors) {
-        return new Cluster(nodes, serverArguments, mib, processors, runner);
+        return new Cluster(nodes, serverArguments, mib, processors, runner, shared);
     }
 
     /** The same with QEMU run in another way. */
     public Cluster withRunner(GuestRunner other) {
-        return new Cluster(nodes, serverArguments, megabytes, cpus, other);
+        return new Cluster(nodes, serverArguments, megabytes, cpus, other, shared);
+    }
+
+    /**
+     * The same, but it stays up until the last test of the run: for a constant that several test classes register. A test
+     * that takes a guest down brings it up again.
+     */
+    public Cluster shared() {
+        return new Cluster(nodes, serverArguments, megabytes, cpus, runner, true);
     }
 
     /** The guest of that name. */
@@ -94,7 +105,18 @@ public final class Cluster
     }
 
     @Override
-    public void beforeAll(ExtensionContext context) throws IOException {
+    public void beforeAll(ExtensionContext context) {
+        if (shared) {
+            context.getRoot()
+                    .getStore(ExtensionContext.Namespace.create(Cluster.class))
+                    .computeIfAbsent(this, c -> c.started(), AutoCloseable.class);
+        } else {
+            started();
+        }
+    }
+
+    /** Boots everything; closing what it returns ends everything. */
+    private AutoCloseable started() {
         try {
             directory = Files.createTempDirectory(Path.of("/tmp"), "bp-");
             List<String> arguments = new ArrayList<>(List.of("--nodes", Integer.toString(nodes)));
@@ -106,6 +128,7 @@ public final class Cluster
                 guests.put(g.name(), g);
             }
             guests.values().forEach(Guest::awaitBooted);
+            return this::stop;
         } catch (RuntimeException | IOException e) {
             GuestFailure failure = new GuestFailure(e.getMessage() + "\n" + report(), e);
             try {
@@ -147,7 +170,9 @@ public final class Cluster
 
     @Override
     public void afterAll(ExtensionContext context) {
-        stop();
+        if (!shared) {
+            stop();
+        }
     }
 
     private String report() {
