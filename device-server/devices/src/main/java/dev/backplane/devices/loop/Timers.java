@@ -217,7 +217,7 @@ public final class Timers implements AutoCloseable {
         closed = true;
         LockSupport.unpark(thread);
         boolean interrupted = false;
-        while (thread.isAlive() && thread != Thread.currentThread()) {
+        while (thread.isAlive() && !thread.equals(Thread.currentThread())) {
             try {
                 thread.join();
             } catch (InterruptedException e) {
