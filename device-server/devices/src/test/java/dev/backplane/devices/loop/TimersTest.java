@@ -35,7 +35,7 @@ class TimersTest {
         Semaphore fired = new Semaphore(0);
         Timers.Timer t = timers.timer(fired::release);
         for (int i = 0; i < 100; i++) {
-            t.arm(timers.now() + i % 3 * 100_000);
+            t.arm(timers.now() + i % 3 * 100_000L);
             assertTrue(fired.tryAcquire(10, TimeUnit.SECONDS), "round " + i);
             assertFalse(t.isArmed());
         }
@@ -61,7 +61,7 @@ class TimersTest {
                 all.countDown();
             });
         }
-        for (int i : random.ints(0, n).limit(4 * n).toArray()) {
+        for (int i : random.ints(0, n).limit(4L * n).toArray()) {
             set[i].arm(base + FAR);
         }
         List<Integer> shuffled = new ArrayList<>();
