@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.backplane.vfiouser.conformance;
+
+import dev.backplane.vfiouser.device.DeviceLink;
+import dev.backplane.vfiouser.pci.PciFunction;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * A vfio-user server that listens, with one device behind it. The suite runs once for each {@link Provider} that is
+ * registered as a service; a module that has devices of its own registers them and scans this module's test jar.
+ */
+public interface SystemUnderTest extends AutoCloseable {
+    /** Starts systems of one kind. */
+    interface Provider {
+        /** Name of the device, for reports. */
+        String name();
+
+        /** Starts one, fresh, on a socket of its own. */
+        SystemUnderTest start() throws Exception;
+    }
+
+    /**
+     * A 32-bit register that keeps what is written and has no effect.
+     *
+     * @param bar its BAR
+     * @param offset its offset, a multiple of 4
+     */
+    record Scratch(int bar, long offset) {}
+
+    /** Where it listens. */
+    Path socket();
+
+    /** What its device looks like on the bus. */
+    PciFunction function();
+
+    /** A register to write to and read back. */
+    Scratch scratch();
+
+    /** Whether the device can be saved and restored. */
+    boolean migratable();
+
+    /** The device's own way to the guest that is connected, when the test may use it. */
+    Optional<DeviceLink> link();
+
+    /** Number of the device's windows right now. */
+    int windows();
+
+    /** Counters and state, for the report of a failure. */
+    String report();
+
+    /** Stops it; all threads and descriptors are gone when this returns. */
+    @Override
+    void close() throws Exception;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.backplane.vfiouser.natives;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/** System calls that only a hostile peer makes. */
+public final class RawCalls {
+    private static final int SHUT_WR = 1;
+
+    private RawCalls() {}
+
+    /** Ends the sending direction of a socket. */
+    public static void shutdownSend(int fd) throws NativeException {
+        NativeException.check("shutdown", Libc.shutdown(fd, SHUT_WR));
+    }
+
+    /** Writes 8 bytes, such as a value for an event descriptor. */
+    public static void writeLong(int fd, long value) throws NativeException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment from = arena.allocate(8, 8);
+            from.set(ValueLayout.JAVA_LONG, 0, value);
+            NativeException.check("write", (int) Libc.write(fd, from.address(), 8));
+        }
+    }
+}
