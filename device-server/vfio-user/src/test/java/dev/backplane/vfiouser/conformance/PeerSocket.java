@@ -95,6 +95,10 @@ final class PeerSocket implements AutoCloseable {
         }
     }
 
+    void abort() {
+        UnixSocket.shutdown(fd);
+    }
+
     @Override
     public void close() {
         if (!closed) {

@@ -183,6 +183,28 @@ public final class RawPeer implements AutoCloseable {
         }
     }
 
+    /** As {@link #readToEnd}, but ends also when nothing has come for a while. */
+    public byte[] readToEndOrQuiet(int quietMillis) {
+        byte[] all = new byte[0];
+        byte[] piece = new byte[4096];
+        while (socket.readable(quietMillis)) {
+            int n = socket.receive(piece, 0, piece.length, received, LIMIT_MILLIS);
+            if (n == 0) {
+                break;
+            }
+            all = Arrays.copyOf(all, all.length + n);
+            System.arraycopy(piece, 0, all, all.length - n, n);
+        }
+        note("<- then quiet", all);
+        return all;
+    }
+
+    /** Ends the connection both ways at once, also under a thread that is sending. */
+    public void abort() {
+        note("-> abort", new byte[0]);
+        socket.abort();
+    }
+
     /** Stops sending; the server sees the end of the stream and answers what it has. */
     public void endOfStream() {
         note("-> end of stream", new byte[0]);
