@@ -14,13 +14,19 @@ public final class ClientInterrupts implements AutoCloseable {
     /** Kinds of interrupt, with their numbers in {@code linux/vfio.h}. */
     public enum Type {
         /** The pin, level-triggered and masked after each signal. */
-        INTX,
-        MSI,
-        MSIX,
+        INTX(0),
+        MSI(1),
+        MSIX(2),
         /** The device reports an error that it cannot recover from. */
-        ERR,
+        ERR(3),
         /** The server asks for the device back. */
-        REQ
+        REQ(4);
+
+        private final int index;
+
+        Type(int index) {
+            this.index = index;
+        }
     }
 
     /**
@@ -30,7 +36,7 @@ public final class ClientInterrupts implements AutoCloseable {
      * @param maskable whether it can be masked by the client
      * @param automasked whether it masks itself after each signal
      */
-    public record Info(Type type, int count, boolean maskable, boolean automasked) {}
+    public record IrqInfo(Type type, int count, boolean maskable, boolean automasked) {}
 
     private static final int INFO_BYTES = 16;
     private static final int SET_BYTES = 20;
@@ -51,16 +57,16 @@ public final class ClientInterrupts implements AutoCloseable {
     }
 
     /** Asks how many interrupts of a type there are. */
-    public Info info(Type type) throws IOException {
+    public IrqInfo info(Type type) throws IOException {
         MemorySegment o = connection.out(INFO_BYTES);
         o.set(INT, 16, INFO_BYTES);
         o.set(INT, 20, 0);
-        o.set(INT, 24, type.ordinal());
+        o.set(INT, 24, type.index);
         o.set(INT, 28, 0);
         connection.callPlain(Commands.GET_IRQ_INFO, INFO_BYTES);
         MemorySegment in = connection.in();
         int flags = in.get(INT, connection.payload() + 4L);
-        return new Info(type, in.get(INT, connection.payload() + 12L), (flags & 2) != 0, (flags & 4) != 0);
+        return new IrqInfo(type, in.get(INT, connection.payload() + 12L), (flags & 2) != 0, (flags & 4) != 0);
     }
 
     /** Enables the first {@code count} interrupts of a type. */
@@ -84,7 +90,7 @@ public final class ClientInterrupts implements AutoCloseable {
     public void disable(Type type) throws IOException {
         set(NONE | TRIGGER, type, 0, 0);
         events.entrySet().removeIf(e -> {
-            if (e.getKey() >>> 16 != type.ordinal()) {
+            if (e.getKey() >>> 16 != type.index) {
                 return false;
             }
             e.getValue().close();
@@ -139,14 +145,14 @@ public final class ClientInterrupts implements AutoCloseable {
         MemorySegment o = connection.out(SET_BYTES);
         o.set(INT, 16, SET_BYTES);
         o.set(INT, 20, flags);
-        o.set(INT, 24, type.ordinal());
+        o.set(INT, 24, type.index);
         o.set(INT, 28, start);
         o.set(INT, 32, count);
         connection.call(Commands.SET_IRQS, SET_BYTES, fds);
     }
 
     private static int key(Type type, int index) {
-        return type.ordinal() << 16 | index;
+        return type.index << 16 | index;
     }
 
     @Override

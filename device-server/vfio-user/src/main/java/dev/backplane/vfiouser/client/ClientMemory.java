@@ -194,7 +194,12 @@ public final class ClientMemory implements AutoCloseable {
             throws IOException {
         int size = errno != 0 ? Header.BYTES : Header.BYTES + ACCESS_BYTES + (read == null ? 0 : (int) count);
         MemorySegment o = socket.out(size);
-        Header.put(o, id, command, size, errno == 0 ? ClientConnection.REPLY : ClientConnection.REPLY | ClientConnection.ERROR);
+        Header.put(
+                o,
+                id,
+                command,
+                size,
+                errno == 0 ? ClientConnection.REPLY : ClientConnection.REPLY | ClientConnection.ERROR);
         if (errno != 0) {
             o.set(INT, 12, errno);
         } else {

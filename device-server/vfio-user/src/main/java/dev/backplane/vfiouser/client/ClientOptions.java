@@ -13,7 +13,12 @@ package dev.backplane.vfiouser.client;
  *     can be spared, 0 where many clients share few cores
  */
 public record ClientOptions(
-        int maxFds, int maxTransferBytes, boolean twinSocket, boolean writeMultiple, int timeoutMillis, long spinNanos) {
+        int maxFds,
+        int maxTransferBytes,
+        boolean twinSocket,
+        boolean writeMultiple,
+        int timeoutMillis,
+        long spinNanos) {
     /** One descriptor is what the specification assumes; a megabyte likewise. */
     public static final ClientOptions DEFAULT = new ClientOptions(8, 1 << 20, false, true, 10_000, 20_000);
 

@@ -116,7 +116,8 @@ final class ClientSocket implements AutoCloseable {
             int need = have < Header.BYTES ? Header.BYTES : Header.size(in, at);
             if (have >= Header.BYTES) {
                 if (need < Header.BYTES || need > largest) {
-                    throw new IOException("the server sent a message of impossible size " + Integer.toUnsignedLong(need));
+                    throw new IOException(
+                            "the server sent a message of impossible size " + Integer.toUnsignedLong(need));
                 }
                 if (have >= need) {
                     size = need;

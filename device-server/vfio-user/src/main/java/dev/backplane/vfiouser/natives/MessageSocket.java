@@ -21,6 +21,7 @@ public final class MessageSocket implements AutoCloseable {
     private static final int MSG_CTRUNC = 8;
     private static final int MSG_NOSIGNAL = 0x4000;
     private static final int MSG_CMSG_CLOEXEC = 0x40000000;
+    private static final int POLLIN = 1;
     private static final int SOL_SOCKET = 1;
     private static final int SCM_RIGHTS = 1;
 
@@ -32,7 +33,10 @@ public final class MessageSocket implements AutoCloseable {
     private static final int HDR_CONTROLLEN = 40;
     private static final int HDR_FLAGS = 48;
     private static final int IOV = 56;
-    private static final int CONTROL = 72;
+    /** {@code struct pollfd}, 8 bytes. */
+    private static final int POLL = 72;
+
+    private static final int CONTROL = 80;
     private static final int CMSG_LEN = CONTROL;
     private static final int CMSG_LEVEL = CONTROL + 8;
     private static final int CMSG_TYPE = CONTROL + 12;
@@ -122,6 +126,17 @@ public final class MessageSocket implements AutoCloseable {
             }
         }
         return (int) Libc.sendmsg(fd, address + HDR, flags | MSG_NOSIGNAL);
+    }
+
+    /**
+     * Waits until there is something to receive, the peer has gone, or the time has passed. Allocates nothing.
+     *
+     * @return 1 when a {@link #receive} would not wait, 0 when it might, or the negated error number
+     */
+    public int awaitReadable(int timeoutMillis) {
+        s.set(JAVA_INT, POLL, fd);
+        s.set(JAVA_INT, POLL + 4, POLLIN);
+        return Libc.poll(address + POLL, 1, timeoutMillis);
     }
 
     /** Frees the structures. Only when no call can be running. */

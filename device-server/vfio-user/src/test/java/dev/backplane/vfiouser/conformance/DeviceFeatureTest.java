@@ -124,7 +124,11 @@ final class DeviceFeatureTest extends ConformanceTest {
     @ParameterizedTest
     @ValueSource(ints = {0, Wire.FEATURE_GET | Wire.FEATURE_SET, 1 << 19, 1 << 31})
     void operationsThatAreNoneAreEinval(int operation) {
-        p.fails(Wire.EINVAL, Message.feature(16, operation | Wire.FEATURE_DEVICE_STATE).u32(Wire.STATE_STOP).u32(0));
+        p.fails(
+                Wire.EINVAL,
+                Message.feature(16, operation | Wire.FEATURE_DEVICE_STATE)
+                        .u32(Wire.STATE_STOP)
+                        .u32(0));
         assertEquals(Wire.STATE_RUNNING, state());
     }
 

@@ -61,7 +61,11 @@ final class DisconnectTest extends ConformanceTest {
     @Test
     void theDeviceIsResetBetweenClientsAsToMemoryAndInterrupts() {
         RawPeer a = peer();
-        a.ok(Message.command(Wire.REGION_WRITE).u64(4).u32(Wire.CONFIG_REGION).u32(2).u16(6));
+        a.ok(Message.command(Wire.REGION_WRITE)
+                .u64(4)
+                .u32(Wire.CONFIG_REGION)
+                .u32(2)
+                .u16(6));
         a.close();
         RawPeer b = peer();
         assertEquals(0, system.windows());

@@ -79,7 +79,10 @@ final class DmaMapTest extends ConformanceTest {
     void impossibleRangesAreEinval(String offset, String address, String size) {
         RawPeer p = peer();
         Message m = Message.dmaMap(
-                RW, Long.decode(offset), Long.parseUnsignedLong(hex(address), 16), Long.parseUnsignedLong(hex(size), 16));
+                RW,
+                Long.decode(offset),
+                Long.parseUnsignedLong(hex(address), 16),
+                Long.parseUnsignedLong(hex(size), 16));
         p.send(m);
         p.answerFails(Wire.EINVAL, m);
         p.send(m, memfd(MIB));
@@ -105,10 +108,7 @@ final class DmaMapTest extends ConformanceTest {
         p.fails(
                 Wire.EINVAL,
                 Message.dmaMap(
-                        RW,
-                        Long.parseUnsignedLong(hex(offset), 16),
-                        0x10000,
-                        Long.parseUnsignedLong(hex(size), 16)),
+                        RW, Long.parseUnsignedLong(hex(offset), 16), 0x10000, Long.parseUnsignedLong(hex(size), 16)),
                 memfd(MIB));
         assertEquals(0, system.windows());
     }
@@ -135,7 +135,12 @@ final class DmaMapTest extends ConformanceTest {
         RawPeer p = peer();
         p.fails(
                 Wire.EINVAL,
-                Message.command(Wire.DMA_MAP).u32(argsz).u32(RW).u64(0).u64(0x10000).u64(0x1000));
+                Message.command(Wire.DMA_MAP)
+                        .u32(argsz)
+                        .u32(RW)
+                        .u64(0)
+                        .u64(0x10000)
+                        .u64(0x1000));
         assertEquals(0, system.windows());
     }
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * DMA_READ and DMA_WRITE, the server's own commands, crossing the client's (libvfio-user#279, #466; rust-vmm/vfio#146).
-
+ *
  */
 final class DmaReadWriteTest extends ConformanceTest {
     private static final long BASE = 0xfd00_0000L;
@@ -68,8 +68,7 @@ final class DmaReadWriteTest extends ConformanceTest {
         assertEquals(0, r.flags());
         assertEquals(BASE + 8, r.u64(0));
         assertEquals(4, r.u64(8));
-        assertArrayEquals(
-                new byte[] {1, 2, 3, 4}, java.util.Arrays.copyOfRange(r.payload(), 16, r.payload().length));
+        assertArrayEquals(new byte[] {1, 2, 3, 4}, java.util.Arrays.copyOfRange(r.payload(), 16, r.payload().length));
         p.send(Message.replyTo(r).u64(BASE + 8).u64(4));
         write.get();
         p.nothingPending();
@@ -87,10 +86,7 @@ final class DmaReadWriteTest extends ConformanceTest {
             int n = (int) r.u64(8);
             assertTrue(n <= 4096, "max_data_xfer_size was 4096, the request has " + n);
             int at = (int) (r.u64(0) - BASE);
-            p.send(Message.replyTo(r)
-                    .u64(r.u64(0))
-                    .u64(n)
-                    .bytes(java.util.Arrays.copyOfRange(expected, at, at + n)));
+            p.send(Message.replyTo(r).u64(r.u64(0)).u64(n).bytes(java.util.Arrays.copyOfRange(expected, at, at + n)));
             done += n;
         }
         assertArrayEquals(expected, read.get());
@@ -182,16 +178,16 @@ final class DmaReadWriteTest extends ConformanceTest {
     @Test
     void aReadOnlyWindowIsNeverWritten() {
         ExecutionException e = assertThrows(
-                ExecutionException.class, () -> start(() -> write(BASE + BYTES, new byte[4]))
-                        .get());
+                ExecutionException.class,
+                () -> start(() -> write(BASE + BYTES, new byte[4])).get());
         assertEquals(GuestMemoryFault.Reason.READ_ONLY, ((GuestMemoryFault) e.getCause()).reason());
         p.nothingPending();
     }
 
     @Test
     void outsideTheWindowsNothingIsAsked() {
-        ExecutionException e = assertThrows(ExecutionException.class, () -> start(() -> read(BASE - 4, 4))
-                .get());
+        ExecutionException e = assertThrows(
+                ExecutionException.class, () -> start(() -> read(BASE - 4, 4)).get());
         assertEquals(GuestMemoryFault.Reason.NOT_MAPPED, ((GuestMemoryFault) e.getCause()).reason());
         p.nothingPending();
     }

@@ -19,7 +19,10 @@ final class DmaUnmapTest extends ConformanceTest {
         p.ok(Message.dmaMap(RW, 0, 0x10000, 0x2000), memfd(0x2000));
         Message m = Message.dmaUnmap(0, 0x10000, 0x2000);
         assertArrayEquals(
-                Message.dmaUnmap(0, 0x10000, 0x2000).id(m.id()).flags(Wire.REPLY).toBytes(),
+                Message.dmaUnmap(0, 0x10000, 0x2000)
+                        .id(m.id())
+                        .flags(Wire.REPLY)
+                        .toBytes(),
                 p.call(m).bytes());
         assertEquals(0, system.windows());
         p.nothingPending();

@@ -12,9 +12,11 @@ final class ErrorReplyTest extends ConformanceTest {
     void theyAreGolden() {
         RawPeer p = peer();
         p.send(Message.getRegionInfo(32, 99).id(0xbeef));
-        assertEquals("efbe0500" + "10000000" + "21000000" + "16000000", p.receive().hex());
+        assertEquals(
+                "efbe0500" + "10000000" + "21000000" + "16000000", p.receive().hex());
         p.send(Message.dmaUnmap(0, 0x1000, 0x1000).id(0x0102));
-        assertEquals("02010300" + "10000000" + "21000000" + "02000000", p.receive().hex());
+        assertEquals(
+                "02010300" + "10000000" + "21000000" + "02000000", p.receive().hex());
     }
 
     @Test

@@ -194,8 +194,7 @@ final class FramingTest extends ConformanceTest {
         p.endOfStream();
         byte[] rest = p.readToEnd();
         assertTrue(
-                rest.length == 0
-                        || java.util.Arrays.equals(rest, error(m, Wire.EINVAL)),
+                rest.length == 0 || java.util.Arrays.equals(rest, error(m, Wire.EINVAL)),
                 () -> "unexpected bytes " + java.util.HexFormat.of().formatHex(rest));
         peer().nothingPending();
     }
@@ -246,8 +245,7 @@ final class FramingTest extends ConformanceTest {
     static void refusedOrClosed(RawPeer p, Message m) {
         byte[] rest = p.readToEnd();
         assertTrue(
-                rest.length == 0
-                        || java.util.Arrays.equals(rest, error(m, Wire.EINVAL)),
+                rest.length == 0 || java.util.Arrays.equals(rest, error(m, Wire.EINVAL)),
                 () -> "unexpected bytes " + java.util.HexFormat.of().formatHex(rest));
     }
 

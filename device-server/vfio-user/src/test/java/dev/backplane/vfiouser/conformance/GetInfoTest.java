@@ -31,7 +31,9 @@ final class GetInfoTest extends ConformanceTest {
     @ParameterizedTest
     @ValueSource(longs = {0, 4, 15})
     void aSmallArgszIsEinval(long argsz) {
-        peer().fails(Wire.EINVAL, Message.command(Wire.GET_INFO).u32(argsz).u32(0).u32(0).u32(0));
+        peer().fails(
+                        Wire.EINVAL,
+                        Message.command(Wire.GET_INFO).u32(argsz).u32(0).u32(0).u32(0));
     }
 
     @ParameterizedTest

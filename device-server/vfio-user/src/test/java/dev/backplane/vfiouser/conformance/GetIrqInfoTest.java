@@ -16,9 +16,8 @@ final class GetIrqInfoTest extends ConformanceTest {
     @Test
     void eachTypeTellsItsCount() {
         RawPeer p = peer();
-        int vectors = system.function().msix() == null
-                ? 0
-                : system.function().msix().vectors();
+        int vectors =
+                system.function().msix() == null ? 0 : system.function().msix().vectors();
         int[] counts = {system.function().pin() ? 1 : 0, 0, vectors, 1, 1};
         for (int index = 0; index < counts.length; index++) {
             Received r = p.ok(Message.getIrqInfo(index));
@@ -46,12 +45,19 @@ final class GetIrqInfoTest extends ConformanceTest {
     @ParameterizedTest
     @ValueSource(longs = {0, 15})
     void aSmallArgszIsEinval(long argsz) {
-        peer().fails(Wire.EINVAL, Message.command(Wire.GET_IRQ_INFO).u32(argsz).u32(0).u32(0).u32(0));
+        peer().fails(
+                        Wire.EINVAL,
+                        Message.command(Wire.GET_IRQ_INFO)
+                                .u32(argsz)
+                                .u32(0)
+                                .u32(0)
+                                .u32(0));
     }
 
     @Test
     void aHugeArgszChangesNothing() {
-        Received r = peer().ok(Message.command(Wire.GET_IRQ_INFO).u32(-1).u32(0).u32(2).u32(0));
+        Received r = peer().ok(
+                        Message.command(Wire.GET_IRQ_INFO).u32(-1).u32(0).u32(2).u32(0));
         assertEquals(Wire.HEADER + 16, r.bytes().length);
         assertEquals(16, r.u32(0));
     }

@@ -62,8 +62,12 @@ final class GetRegionIoFdsTest extends ConformanceTest {
     @Test
     void flagsAndCountMustBeZero() {
         RawPeer p = peer();
-        p.fails(Wire.EINVAL, Message.command(Wire.GET_REGION_IO_FDS).u32(4096).u32(1).u32(0).u32(0));
-        p.fails(Wire.EINVAL, Message.command(Wire.GET_REGION_IO_FDS).u32(4096).u32(0).u32(0).u32(1));
+        p.fails(
+                Wire.EINVAL,
+                Message.command(Wire.GET_REGION_IO_FDS).u32(4096).u32(1).u32(0).u32(0));
+        p.fails(
+                Wire.EINVAL,
+                Message.command(Wire.GET_REGION_IO_FDS).u32(4096).u32(0).u32(0).u32(1));
     }
 
     @ParameterizedTest

@@ -85,9 +85,13 @@ final class MigrationDataTest extends ConformanceTest {
         p.fails(Wire.EINVAL, Message.command(Wire.MIG_DATA_READ).u32(-1).u32((1 << 20) + 1));
         p.fails(Wire.EINVAL, Message.command(Wire.MIG_DATA_READ).u32(8));
         p.ok(Message.deviceState(Wire.STATE_RESUMING));
-        p.fails(Wire.EINVAL, Message.command(Wire.MIG_DATA_WRITE).u32(72).u32(64).bytes(new byte[8]));
+        p.fails(
+                Wire.EINVAL,
+                Message.command(Wire.MIG_DATA_WRITE).u32(72).u32(64).bytes(new byte[8]));
         p.fails(Wire.EINVAL, Message.command(Wire.MIG_DATA_WRITE).u32(8).u32(64).bytes(new byte[64]));
-        p.fails(Wire.EINVAL, Message.command(Wire.MIG_DATA_WRITE).u32(-1).u32(-1).bytes(new byte[64]));
+        p.fails(
+                Wire.EINVAL,
+                Message.command(Wire.MIG_DATA_WRITE).u32(-1).u32(-1).bytes(new byte[64]));
         p.fails(Wire.EINVAL, Message.command(Wire.MIG_DATA_WRITE).u32(8));
     }
 

@@ -31,7 +31,8 @@ final class PostedTest extends ConformanceTest {
                     .u32(1)
                     .u8(i)
                     .posted());
-            assertEquals(i & 0xff, p.ok(Message.read(Wire.CONFIG_REGION, 0x3c, 4)).u32(16) & 0xff);
+            assertEquals(
+                    i & 0xff, p.ok(Message.read(Wire.CONFIG_REGION, 0x3c, 4)).u32(16) & 0xff);
             assertEquals(i, p.ok(Message.read(s.bar(), s.offset(), 4)).u32(16));
         }
     }

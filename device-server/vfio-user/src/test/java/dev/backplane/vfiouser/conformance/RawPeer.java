@@ -118,8 +118,10 @@ public final class RawPeer implements AutoCloseable {
                 .flags(Wire.REPLY | Wire.ERROR)
                 .error(errno)
                 .toBytes();
-        assertArrayEquals(golden, r.bytes(), () -> "error reply: expected "
-                + HexFormat.of().formatHex(golden) + ", was " + r.hex());
+        assertArrayEquals(
+                golden,
+                r.bytes(),
+                () -> "error reply: expected " + HexFormat.of().formatHex(golden) + ", was " + r.hex());
         assertEquals(0, r.fds().length, "descriptors of an error reply");
     }
 
@@ -138,7 +140,8 @@ public final class RawPeer implements AutoCloseable {
                 .toArray();
         long size = new Received(header, fds).size();
         if (size < Wire.HEADER || size > 64 << 20) {
-            throw new AssertionError("impossible size of a reply: " + HexFormat.of().formatHex(header));
+            throw new AssertionError(
+                    "impossible size of a reply: " + HexFormat.of().formatHex(header));
         }
         byte[] all = Arrays.copyOf(header, (int) size);
         int at = Wire.HEADER;

@@ -50,8 +50,16 @@ final class RegionWriteTest extends ConformanceTest {
                         .u32(s.bar())
                         .u32(2)
                         .u32(7));
-        p.fails(Wire.EINVAL, Message.command(Wire.REGION_WRITE).u64(s.offset()).u32(s.bar()).u32(-1).u32(7));
-        p.fails(Wire.EINVAL, Message.command(Wire.REGION_WRITE).u64(s.offset()).u32(s.bar()).u32(4));
+        p.fails(
+                Wire.EINVAL,
+                Message.command(Wire.REGION_WRITE)
+                        .u64(s.offset())
+                        .u32(s.bar())
+                        .u32(-1)
+                        .u32(7));
+        p.fails(
+                Wire.EINVAL,
+                Message.command(Wire.REGION_WRITE).u64(s.offset()).u32(s.bar()).u32(4));
         assertEquals(1, p.ok(Message.read(s.bar(), s.offset(), 4)).u32(16), "a refused write writes nothing");
     }
 
@@ -107,8 +115,8 @@ final class RegionWriteTest extends ConformanceTest {
             p.ok(Message.write32(Wire.CONFIG_REGION, BAR0 + 4L * i, -1));
             p.ok(Message.write32(Wire.CONFIG_REGION, BAR0 + 4L * (i + 1), -1));
             long low = p.ok(Message.read(Wire.CONFIG_REGION, BAR0 + 4L * i, 4)).u32(16);
-            long high =
-                    p.ok(Message.read(Wire.CONFIG_REGION, BAR0 + 4L * (i + 1), 4)).u32(16);
+            long high = p.ok(Message.read(Wire.CONFIG_REGION, BAR0 + 4L * (i + 1), 4))
+                    .u32(16);
             if (bar == null) {
                 assertEquals(0, low, "BAR " + i + ", which is not there");
                 assertEquals(0, high);
@@ -129,9 +137,7 @@ final class RegionWriteTest extends ConformanceTest {
                 .u32(Wire.CONFIG_REGION)
                 .u32(2)
                 .u16(0x406));
-        assertEquals(
-                0x406,
-                p.ok(Message.read(Wire.CONFIG_REGION, COMMAND, 2)).u16(16) & 0x406);
+        assertEquals(0x406, p.ok(Message.read(Wire.CONFIG_REGION, COMMAND, 2)).u16(16) & 0x406);
         p.ok(Message.command(Wire.REGION_WRITE)
                 .u64(COMMAND)
                 .u32(Wire.CONFIG_REGION)

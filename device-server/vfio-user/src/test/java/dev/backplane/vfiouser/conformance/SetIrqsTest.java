@@ -21,9 +21,8 @@ final class SetIrqsTest extends ConformanceTest {
 
     @BeforeEach
     void vectors() {
-        vectors = system.function().msix() == null
-                ? 0
-                : system.function().msix().vectors();
+        vectors =
+                system.function().msix() == null ? 0 : system.function().msix().vectors();
         assumeTrue(vectors >= 2, "the device has fewer than two MSI-X vectors");
     }
 
@@ -230,7 +229,12 @@ final class SetIrqsTest extends ConformanceTest {
     void aSmallArgszIsEinval(int argsz) {
         peer().fails(
                         Wire.EINVAL,
-                        Message.command(Wire.SET_IRQS).u32(argsz).u32(FIRE).u32(Wire.MSIX).u32(0).u32(1));
+                        Message.command(Wire.SET_IRQS)
+                                .u32(argsz)
+                                .u32(FIRE)
+                                .u32(Wire.MSIX)
+                                .u32(0)
+                                .u32(1));
     }
 
     @ParameterizedTest

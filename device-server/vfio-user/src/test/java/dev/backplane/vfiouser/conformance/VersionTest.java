@@ -164,8 +164,8 @@ final class VersionTest extends ConformanceTest {
     @Test
     void aTwinSocketComesWhenAskedFor() throws IOException {
         RawPeer p = connect();
-        Received r = p.ok(
-                Message.version("{\"capabilities\":{\"max_msg_fds\":8,\"twin_socket\":{\"supported\":true}}}"));
+        Received r =
+                p.ok(Message.version("{\"capabilities\":{\"max_msg_fds\":8,\"twin_socket\":{\"supported\":true}}}"));
         JsonNode twin = capabilities(r).path("twin_socket");
         if (twin.path("supported").asBoolean(false)) {
             assertEquals(1, r.fds().length, "one descriptor: the client's end");
@@ -179,8 +179,8 @@ final class VersionTest extends ConformanceTest {
     @Test
     void noTwinSocketForAClientThatTakesNoDescriptors() {
         RawPeer p = connect();
-        Received r = p.call(
-                Message.version("{\"capabilities\":{\"max_msg_fds\":0,\"twin_socket\":{\"supported\":true}}}"));
+        Received r =
+                p.call(Message.version("{\"capabilities\":{\"max_msg_fds\":0,\"twin_socket\":{\"supported\":true}}}"));
         assertEquals(0, r.fds().length);
     }
 
@@ -207,8 +207,7 @@ final class VersionTest extends ConformanceTest {
     private static JsonNode capabilities(Received r) throws IOException {
         byte[] payload = r.payload();
         assertEquals(0, payload[payload.length - 1], "JSON ends with NUL");
-        JsonNode json = new ObjectMapper()
-                .readTree(new String(payload, 4, payload.length - 5, StandardCharsets.UTF_8));
+        JsonNode json = new ObjectMapper().readTree(new String(payload, 4, payload.length - 5, StandardCharsets.UTF_8));
         return json.path("capabilities");
     }
 }
