@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.management.ManagementFactory;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -51,13 +50,11 @@ final class LimitsTest extends ConformanceTest {
 
     @Test
     void aClaimedSizeAllocatesNothing() {
-        List<RawPeer> peers = new ArrayList<>();
         peer().close();
         System.gc();
         long before = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
         for (int i = 0; i < 64; i++) {
             RawPeer p = keep(RawPeer.negotiated(system.socket()));
-            peers.add(p);
             Message m = Message.getInfo().size(i % 2 == 0 ? 0xffffffffL : 0x7fffffffL);
             p.send(m);
             FramingTest.refusedOrClosed(p, m);

@@ -179,7 +179,7 @@ public final class Message {
 
     private static void put(byte[] to, int at, long value, int width) {
         for (int i = 0; i < width; i++) {
-            to[at + i] = (byte) (value >> 8 * i);
+            to[at + i] = (byte) (value >> (8 * i));
         }
     }
 }

@@ -4,13 +4,26 @@ package dev.backplane.vfiouser.conformance;
 import java.util.Arrays;
 import java.util.HexFormat;
 
-/**
- * A message from the server, as it came.
- *
- * @param bytes header and payload
- * @param fds descriptors that came with the header; the test closes them or leaves that to the peer's end
- */
-public record Received(byte[] bytes, int[] fds) {
+/** A message from the server, as it came. */
+public final class Received {
+    private final byte[] bytes;
+    private final int[] fds;
+
+    Received(byte[] bytes, int[] fds) {
+        this.bytes = bytes;
+        this.fds = fds;
+    }
+
+    /** Header and payload. */
+    public byte[] bytes() {
+        return bytes;
+    }
+
+    /** Descriptors that came with the header. The peer closes them at its end. */
+    public int[] fds() {
+        return fds;
+    }
+
     public int id() {
         return (int) at(0, 2);
     }
@@ -63,7 +76,7 @@ public record Received(byte[] bytes, int[] fds) {
         }
         long v = 0;
         for (int i = 0; i < width; i++) {
-            v |= (bytes[offset + i] & 0xffL) << 8 * i;
+            v |= (bytes[offset + i] & 0xffL) << (8 * i);
         }
         return v;
     }

@@ -3,6 +3,7 @@ package dev.backplane.vfiouser.conformance;
 
 import dev.backplane.vfiouser.device.DeviceLink;
 import dev.backplane.vfiouser.pci.PciFunction;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -51,5 +52,5 @@ public interface SystemUnderTest extends AutoCloseable {
 
     /** Stops it; all threads and descriptors are gone when this returns. */
     @Override
-    void close() throws Exception;
+    void close() throws IOException;
 }
