@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.backplane.server;
+
+import dev.backplane.server.command.CommandException;
+import dev.backplane.server.command.ConfigCommand;
+import dev.backplane.server.command.CountersCommand;
+import dev.backplane.server.command.MacsCommand;
+import dev.backplane.server.command.MemoryCommand;
+import dev.backplane.server.command.NodesCommand;
+import dev.backplane.server.command.PortCommand;
+import dev.backplane.server.command.QemuArgsCommand;
+import dev.backplane.server.command.RingsCommand;
+import dev.backplane.server.command.ServeCommand;
+import dev.backplane.server.command.ThreadsCommand;
+import dev.backplane.server.command.VersionProvider;
+import java.io.PrintWriter;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+/**
+ * The program's entry.
+ *
+ * <p>Exit codes: 0 done; 1 it did not work (no server, no such node, …); 2 the command line, the topology or the run
+ * directory cannot be used. With 1 and 2 there is one line on standard error for each fault.
+ */
+@Command(
+        name = "backplane",
+        description = "A server interconnect in software: PCIe devices for QEMU guests over vfio-user.",
+        mixinStandardHelpOptions = true,
+        versionProvider = VersionProvider.class,
+        synopsisSubcommandLabel = "COMMAND",
+        subcommands = {
+            ServeCommand.class,
+            QemuArgsCommand.class,
+            NodesCommand.class,
+            CountersCommand.class,
+            PortCommand.class,
+            MacsCommand.class,
+            MemoryCommand.class,
+            RingsCommand.class,
+            ConfigCommand.class,
+            ThreadsCommand.class,
+        })
+public final class Backplane {
+    private Backplane() {}
+
+    public static void main(String[] args) {
+        System.exit(run(new PrintWriter(System.out, true), new PrintWriter(System.err, true), args));
+    }
+
+    /** Runs one command line and returns its exit code. */
+    public static int run(PrintWriter out, PrintWriter err, String... args) {
+        return new CommandLine(new Backplane())
+                .setOut(out)
+                .setErr(err)
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setParameterExceptionHandler((e, arguments) -> {
+                    String name = e.getCommandLine().getCommandSpec().qualifiedName();
+                    err.println(name + ": " + e.getMessage() + "; see '" + name + " --help'");
+                    return CommandException.USAGE;
+                })
+                .setExecutionExceptionHandler((e, command, parsed) -> {
+                    if (e instanceof CommandException failure) {
+                        failure.getMessage().lines().forEach(line -> err.println("backplane: " + line));
+                        return failure.exitCode();
+                    }
+                    err.println("backplane: internal fault, please report it:");
+                    e.printStackTrace(err);
+                    return CommandException.FAILED;
+                })
+                .execute(args);
+    }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.backplane.server.topology;
+
+import java.lang.reflect.Constructor;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.RecordComponent;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * One mapping of a topology file, which fills a configuration record. The record's constructor knows the allowed ranges;
+ * here is only how each value is called and written. Not thread-safe.
+ *
+ * @param <R> the record
+ */
+final class Section<R extends Record> {
+    private record Key(int component, ValueType type, String doc) {}
+
+    private final String title;
+    private final RecordComponent[] components;
+    private final Constructor<R> constructor;
+    private final Map<String, Key> keys = new LinkedHashMap<>();
+
+    /** {@code title} is the section's key in the file, for messages. */
+    Section(String title, Class<R> type) {
+        this.title = title;
+        this.components = type.getRecordComponents();
+        try {
+            this.constructor = type.getDeclaredConstructor(
+                    Arrays.stream(components).map(RecordComponent::getType).toArray(Class<?>[]::new));
+        } catch (NoSuchMethodException e) {
+            throw new IllegalArgumentException(type + " has no canonical constructor", e);
+        }
+    }
+
+    /** Declares that {@code key} of the file sets {@code component} of the record. */
+    Section<R> key(String key, String component, ValueType type, String doc) {
+        for (int i = 0; i < components.length; i++) {
+            if (components[i].getName().equals(component)) {
+                keys.put(key, new Key(i, type, doc));
+                return this;
+            }
+        }
+        throw new IllegalArgumentException(constructor.getDeclaringClass() + " has no component " + component);
+    }
+
+    /** Keys and what they mean, in the order of declaration. */
+    Map<String, String> documentation() {
+        Map<String, String> doc = new LinkedHashMap<>();
+        keys.forEach((name, key) -> doc.put(name, key.doc + "; " + key.type.form()));
+        return doc;
+    }
+
+    /** The record's values as they are written in a file. */
+    Map<String, String> show(R value) {
+        Map<String, String> shown = new LinkedHashMap<>();
+        keys.forEach((name, key) -> shown.put(name, key.type.format(toFile(key, value(value, key.component)))));
+        return shown;
+    }
+
+    /**
+     * {@code defaults} with the values of {@code node}. Faults go to {@code problems}: the result is then some valid record.
+     *
+     * @param others keys of the mapping that the caller reads itself
+     */
+    R read(YamlNode node, R defaults, Problems problems, String... others) {
+        if (!(node instanceof YamlNode.Fields section)) {
+            if (!(node instanceof YamlNode.Scalar s && s.text().isEmpty())) {
+                problems.add(node.line(), title + " is " + node.kind() + ", it must be a mapping of " + keys.keySet());
+            }
+            return defaults;
+        }
+        Map<String, Object> changes = new LinkedHashMap<>();
+        section.fields().forEach((name, value) -> {
+            Key key = keys.get(name);
+            if (key != null) {
+                Object parsed = parse(name, key, value, problems);
+                if (parsed != null) {
+                    changes.put(name, parsed);
+                }
+            } else if (!Arrays.asList(others).contains(name)) {
+                problems.add(value.line(), "unknown key '" + name + "' in " + title + "; known: " + known(others));
+            }
+        });
+        return build(section, defaults, changes, problems);
+    }
+
+    private String known(String... others) {
+        String known = String.join(", ", keys.keySet());
+        return others.length == 0 ? known : known + ", " + String.join(", ", others);
+    }
+
+    private Object parse(String name, Key key, YamlNode value, Problems problems) {
+        if (value instanceof YamlNode.Scalar s) {
+            try {
+                return toComponent(components[key.component].getType(), key.type.parse(s.text()));
+            } catch (IllegalArgumentException | ArithmeticException e) {
+                // told below, together with what is not a scalar
+            }
+        }
+        problems.add(value.line(), title + "." + name + " is " + value.kind() + ", it must be " + key.type.form());
+        return null;
+    }
+
+    /** Applies all changes; when the record refuses them, finds the one at fault, which has a line of its own. */
+    private R build(YamlNode.Fields section, R defaults, Map<String, Object> changes, Problems problems) {
+        try {
+            return with(defaults, changes);
+        } catch (IllegalArgumentException together) {
+            boolean found = false;
+            for (Map.Entry<String, Object> change : changes.entrySet()) {
+                try {
+                    with(defaults, Map.of(change.getKey(), change.getValue()));
+                } catch (IllegalArgumentException alone) {
+                    found = true;
+                    int line = section.fields().get(change.getKey()).line();
+                    problems.add(line, title + "." + change.getKey() + ": " + alone.getMessage());
+                }
+            }
+            if (!found) {
+                problems.add(section.line(), title + ": " + together.getMessage());
+            }
+            return defaults;
+        }
+    }
+
+    private R with(R defaults, Map<String, Object> changes) {
+        Object[] values = new Object[components.length];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = value(defaults, i);
+        }
+        changes.forEach((name, value) -> values[keys.get(name).component] = value);
+        try {
+            return constructor.newInstance(values);
+        } catch (InvocationTargetException e) {
+            if (e.getCause() instanceof IllegalArgumentException refused) {
+                throw refused;
+            }
+            throw new IllegalStateException("cannot make " + title, e.getCause());
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException("cannot make " + title, e);
+        }
+    }
+
+    private Object value(R record, int component) {
+        try {
+            return components[component].getAccessor().invoke(record);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException("cannot read " + title + "." + components[component].getName(), e);
+        }
+    }
+
+    private static Object toComponent(Class<?> type, Object value) {
+        if (type == int.class) {
+            return Math.toIntExact((Long) value);
+        }
+        if (type == double.class) {
+            return ((Long) value).doubleValue();
+        }
+        if (type == long.class && value instanceof Duration d) {
+            return d.toNanos();
+        }
+        return value;
+    }
+
+    private static Object toFile(Key key, Object value) {
+        return key.type == ValueType.DURATION && value instanceof Long nanos ? Duration.ofNanos(nanos) : value;
+    }
+}
