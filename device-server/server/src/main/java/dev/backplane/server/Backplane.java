@@ -13,7 +13,9 @@ import dev.backplane.server.command.RingsCommand;
 import dev.backplane.server.command.ServeCommand;
 import dev.backplane.server.command.ThreadsCommand;
 import dev.backplane.server.command.VersionProvider;
+import java.io.PrintStream;
 import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
@@ -45,7 +47,11 @@ public final class Backplane {
     private Backplane() {}
 
     public static void main(String[] args) {
-        System.exit(run(new PrintWriter(System.out, true), new PrintWriter(System.err, true), args));
+        System.exit(run(writer(System.out), writer(System.err), args));
+    }
+
+    private static PrintWriter writer(PrintStream stream) {
+        return new PrintWriter(stream, true, StandardCharsets.UTF_8);
     }
 
     /** Runs one command line and returns its exit code. */

@@ -2,7 +2,6 @@
 package dev.backplane.server.api;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
@@ -47,7 +46,10 @@ final class ApiHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
         try {
             QueryStringDecoder uri = new QueryStringDecoder(request.uri());
             Response response = router.route(
-                    request.method().name(), uri.path(), last(uri.parameters()), ByteBufUtil.getBytes(request.content()));
+                    request.method().name(),
+                    uri.path(),
+                    last(uri.parameters()),
+                    request.content().toString(StandardCharsets.UTF_8));
             send(ctx, keepAlive, response);
         } catch (IllegalArgumentException e) {
             send(ctx, keepAlive, Response.error(400, String.valueOf(e.getMessage())));
@@ -85,7 +87,8 @@ final class ApiHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
         ctx.writeAndFlush(head);
         Channel channel = ctx.channel();
         stream = open.source().start(piece -> {
-            // A reader that stops reading must not make the server hold its pieces: beyond the channel's high-water mark
+            // A reader that stops reading must not make the server hold its pieces: beyond the channel's high-water
+            // mark
             // they are refused, and the source counts them.
             if (!channel.isWritable()) {
                 return false;

@@ -10,7 +10,7 @@ public final class Json {
     /** The one mapper; thread-safe. */
     public static final JsonMapper MAPPER = JsonMapper.builder()
             .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
-            .serializationInclusion(JsonInclude.Include.NON_NULL)
+            .defaultPropertyInclusion(JsonInclude.Value.ALL_NON_NULL)
             .build();
 
     private Json() {}

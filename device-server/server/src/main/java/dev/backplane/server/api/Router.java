@@ -21,9 +21,9 @@ public final class Router {
      *
      * @param path values of the {@code {…}} segments of the route
      * @param query parameters of the query, the last value of each
-     * @param body the body, empty if there is none
+     * @param body the body as text, empty if there is none
      */
-    public record Request(Map<String, String> path, Map<String, String> query, byte[] body) {}
+    public record Request(Map<String, String> path, Map<String, String> query, String body) {}
 
     /** A request that cannot be served: the client's fault. */
     public static final class RequestException extends Exception {
@@ -38,7 +38,7 @@ public final class Router {
         }
     }
 
-    private record Route(String method, String[] pattern, String doc, Handler handler) {}
+    private record Route(String method, List<String> pattern, String doc, Handler handler) {}
 
     private final List<Route> routes = new ArrayList<>();
 
@@ -56,8 +56,8 @@ public final class Router {
     }
 
     /** Answers a request. Never throws for what a client sent. */
-    Response route(String method, String path, Map<String, String> query, byte[] body) {
-        String[] segments = segments(path);
+    Response route(String method, String path, Map<String, String> query, String body) {
+        List<String> segments = segments(path);
         TreeSet<String> methods = new TreeSet<>();
         for (Route r : routes) {
             Map<String, String> variables = match(r.pattern, segments);
@@ -80,23 +80,24 @@ public final class Router {
         return Response.error(404, "there is no " + path + ": GET / lists what there is");
     }
 
-    private static Map<String, String> match(String[] pattern, String[] segments) {
-        if (pattern.length != segments.length) {
+    private static Map<String, String> match(List<String> pattern, List<String> segments) {
+        if (pattern.size() != segments.size()) {
             return null;
         }
         Map<String, String> variables = new HashMap<>();
-        for (int i = 0; i < pattern.length; i++) {
-            if (pattern[i].startsWith("{")) {
-                variables.put(pattern[i].substring(1, pattern[i].length() - 1), segments[i]);
-            } else if (!pattern[i].equals(segments[i])) {
+        for (int i = 0; i < pattern.size(); i++) {
+            String expected = pattern.get(i);
+            if (expected.startsWith("{")) {
+                variables.put(expected.substring(1, expected.length() - 1), segments.get(i));
+            } else if (!expected.equals(segments.get(i))) {
                 return null;
             }
         }
         return variables;
     }
 
-    private static String[] segments(String path) {
+    private static List<String> segments(String path) {
         String inner = path.startsWith("/") ? path.substring(1) : path;
-        return inner.isEmpty() ? new String[0] : inner.split("/", -1);
+        return inner.isEmpty() ? List.of() : List.of(inner.split("/", -1));
     }
 }

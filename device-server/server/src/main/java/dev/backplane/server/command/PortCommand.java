@@ -30,7 +30,8 @@ public final class PortCommand extends ClientCommand {
 
     @Override
     JsonNode ask(ApiClient server) throws IOException {
-        return server.put("/nodes/" + node + "/port", Map.of("admin", admin.name().toLowerCase(Locale.ROOT)));
+        return server.put(
+                "/nodes/" + node + "/port", Map.of("admin", admin.name().toLowerCase(Locale.ROOT)));
     }
 
     @Override

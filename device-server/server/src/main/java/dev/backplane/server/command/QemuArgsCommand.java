@@ -55,13 +55,18 @@ public final class QemuArgsCommand extends ClientCommand {
         // share=on: the device server maps the guest's memory, or every access would be a message.
         arguments.add("-object").add("memory-backend-memfd,id=m,size=" + memory + ",share=on");
         for (String device : new String[] {"agg", "imm"}) {
-            arguments.add("-device").add(device(device, description.path(device).path("socket").asText()));
+            arguments
+                    .add("-device")
+                    .add(device(device, description.path(device).path("socket").asText()));
         }
         return arguments;
     }
 
     private String device(String name, String socket) {
-        ObjectNode device = JsonNodeFactory.instance.objectNode().put("driver", "vfio-user-pci").put("id", name + "0");
+        ObjectNode device = JsonNodeFactory.instance
+                .objectNode()
+                .put("driver", "vfio-user-pci")
+                .put("id", name + "0");
         device.putObject("socket").put("type", "unix").put("path", socket);
         if (timeout != null) {
             device.put("x-msg-timeout", timeout * 1000L);

@@ -55,11 +55,13 @@ public final class RunDirectory implements AutoCloseable {
             if (!lock(file)) {
                 String owner = read(file);
                 file.close();
-                throw new StartException("run directory " + directory + " is in use by the device server with process id "
-                        + owner + ": stop that one, or choose another --run-dir");
+                throw new StartException(
+                        "run directory " + directory + " is in use by the device server with process id " + owner
+                                + ": stop that one, or choose another --run-dir");
             }
-            file.truncate(0).write(ByteBuffer.wrap(
-                    Long.toString(ProcessHandle.current().pid()).getBytes(StandardCharsets.US_ASCII)));
+            file.truncate(0)
+                    .write(ByteBuffer.wrap(
+                            Long.toString(ProcessHandle.current().pid()).getBytes(StandardCharsets.US_ASCII)));
             return new RunDirectory(directory, file);
         } catch (IOException e) {
             throw new StartException(
@@ -82,7 +84,8 @@ public final class RunDirectory implements AutoCloseable {
         }
         try {
             if (!isSocket(socket)) {
-                throw new StartException(socket + " exists and is not a socket: remove it, or choose another --run-dir");
+                throw new StartException(
+                        socket + " exists and is not a socket: remove it, or choose another --run-dir");
             }
             if (isLive(socket)) {
                 throw new StartException("another process listens on " + socket

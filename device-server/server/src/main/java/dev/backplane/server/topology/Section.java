@@ -53,10 +53,15 @@ final class Section<R extends Record> {
         return doc;
     }
 
-    /** The record's values as they are written in a file. */
+    /** The record's values as they are written in a file; what is not set is left out. */
     Map<String, String> show(R value) {
         Map<String, String> shown = new LinkedHashMap<>();
-        keys.forEach((name, key) -> shown.put(name, key.type.format(toFile(key, value(value, key.component)))));
+        keys.forEach((name, key) -> {
+            Object set = toFile(key, components[key.component], value(value, key.component));
+            if (set != null) {
+                shown.put(name, key.type.format(set));
+            }
+        });
         return shown;
     }
 
@@ -95,7 +100,7 @@ final class Section<R extends Record> {
     private Object parse(String name, Key key, YamlNode value, Problems problems) {
         if (value instanceof YamlNode.Scalar s) {
             try {
-                return toComponent(components[key.component].getType(), key.type.parse(s.text()));
+                return toComponent(components[key.component], key.type.parse(s.text()));
             } catch (IllegalArgumentException | ArithmeticException e) {
                 // told below, together with what is not a scalar
             }
@@ -115,8 +120,10 @@ final class Section<R extends Record> {
                     with(defaults, Map.of(change.getKey(), change.getValue()));
                 } catch (IllegalArgumentException alone) {
                     found = true;
-                    int line = section.fields().get(change.getKey()).line();
-                    problems.add(line, title + "." + change.getKey() + ": " + alone.getMessage());
+                    YamlNode written = section.fields().get(change.getKey());
+                    problems.add(
+                            written.line(),
+                            title + "." + change.getKey() + " is " + written.kind() + ": " + alone.getMessage());
                 }
             }
             if (!found) {
@@ -152,20 +159,39 @@ final class Section<R extends Record> {
         }
     }
 
-    private static Object toComponent(Class<?> type, Object value) {
-        if (type == int.class) {
-            return Math.toIntExact((Long) value);
-        }
-        if (type == double.class) {
-            return ((Long) value).doubleValue();
-        }
-        if (type == long.class && value instanceof Duration d) {
-            return d.toNanos();
+    /** A value as the record wants it; the component's name ends with its unit. */
+    private static Object toComponent(RecordComponent component, Object value) {
+        long unit = unit(component);
+        Object scaled = switch (value) {
+            case Duration d -> exact(d.toNanos(), unit);
+            case Long n -> exact(n, unit);
+            default -> value;
+        };
+        return component.getType() == int.class ? (Object) Math.toIntExact((Long) scaled) : scaled;
+    }
+
+    private static Object toFile(Key key, RecordComponent component, Object value) {
+        if (value instanceof Number n) {
+            long base = Math.multiplyExact(n.longValue(), unit(component));
+            return key.type == ValueType.DURATION ? Duration.ofNanos(base) : (Object) base;
         }
         return value;
     }
 
-    private static Object toFile(Key key, Object value) {
-        return key.type == ValueType.DURATION && value instanceof Long nanos ? Duration.ofNanos(nanos) : value;
+    /** What one of the component is in the base unit of its kind: nanoseconds, bits per second, bytes, or pieces. */
+    private static long unit(RecordComponent component) {
+        String name = component.getName();
+        return name.endsWith("Micros")
+                ? 1_000
+                : name.endsWith("Millis") || name.endsWith("Mbit")
+                        ? 1_000_000
+                        : name.endsWith("Seconds") ? 1_000_000_000 : 1;
+    }
+
+    private static Long exact(long base, long unit) {
+        if (base % unit != 0) {
+            throw new IllegalArgumentException("finer than the unit " + unit);
+        }
+        return base / unit;
     }
 }

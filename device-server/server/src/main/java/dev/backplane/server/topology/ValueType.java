@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.backplane.server.topology;
 
+import dev.backplane.devices.MacAddress;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.Locale;
@@ -61,10 +62,17 @@ enum ValueType {
         @Override
         Object parse(String text) {
             return switch (text) {
-                case "true" -> Boolean.TRUE;
-                case "false" -> Boolean.FALSE;
+                case "true" -> true;
+                case "false" -> false;
                 default -> throw new IllegalArgumentException();
             };
+        }
+    },
+    /** An Ethernet address. A {@link MacAddress}. */
+    MAC("an Ethernet address such as 02:ba:5c:00:00:01") {
+        @Override
+        Object parse(String text) {
+            return MacAddress.parse(text);
         }
     },
     /** Any text but none. A {@code String}. */

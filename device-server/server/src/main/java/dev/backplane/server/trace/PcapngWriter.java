@@ -65,7 +65,10 @@ final class PcapngWriter {
         int start = begin(out, ENHANCED_PACKET);
         out.putInt(iface).putInt((int) (nanos >>> 32)).putInt((int) nanos);
         out.putInt(PSEUDO_HEADER + captured).putInt((int) Math.min(PSEUDO_HEADER + messageBytes, Integer.MAX_VALUE));
-        out.put((byte) VERSION).put((byte) (fromServer ? 1 : 0)).put((byte) Math.min(fds, 255)).put((byte) 0);
+        out.put((byte) VERSION)
+                .put((byte) (fromServer ? 1 : 0))
+                .put((byte) Math.min(fds, 255))
+                .put((byte) 0);
         out.put(message, 0, captured);
         pad(out);
         // Direction, as bits 0 and 1 of the flags: 1 inbound, 2 outbound, seen from the server.

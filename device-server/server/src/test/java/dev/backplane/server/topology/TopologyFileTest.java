@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.backplane.server.topology;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.backplane.devices.MacAddress;
+import dev.backplane.devices.Node;
+import java.io.IOException;
+import java.io.StringReader;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A topology file: what is accepted, and that each fault is told with its line, its value and what is allowed. */
+class TopologyFileTest {
+    private static Topology read(String yaml) throws TopologyException, IOException {
+        return TopologyFile.read("t.yaml", new StringReader(yaml));
+    }
+
+    private static List<String> faults(String yaml) {
+        return assertThrows(TopologyException.class, () -> read(yaml), () -> "accepted:\n" + yaml)
+                .getMessage()
+                .lines()
+                .toList();
+    }
+
+    @Test
+    void nodesGetDefaultsByTheirPlace() throws Exception {
+        Topology t = read("""
+                nodes:
+                  - name: alpha
+                  - {}
+                  - id: 40
+                    partition: blue
+                    mac: 02:00:00:00:00:AA
+                """);
+        assertEquals(
+                new Node(1, "alpha", MacAddress.ofNode(1), "default"),
+                t.nodes().get(0).node());
+        assertEquals(Node.of(2), t.nodes().get(1).node());
+        assertEquals(
+                new Node(40, "node40", MacAddress.parse("02:00:00:00:00:aa"), "blue"),
+                t.nodes().get(2).node());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    nodes:\\n  - nmae: a                       | t.yaml:2: unknown key 'nmae' in node; known: name, id, mac, partition
+                    colour: red\\nnodes:\\n  - name: a         | t.yaml:1: unknown key 'colour'; known:
+                    nodes:\\n  - name: a\\n  - id: 4097        | t.yaml:3: node.id is the value '4097': a node's id is 1 to 4096, not 4097
+                    nodes:\\n  - id: 0                         | t.yaml:2: node.id is the value '0': a node's id is 1 to 4096, not 0
+                    nodes:\\n  - id: twelve                    | t.yaml:2: node.id is the value 'twelve', it must be a whole number
+                    nodes:\\n  - id: 99999999999               | t.yaml:2: node.id is the value '99999999999', it must be a whole number
+                    nodes:\\n  - id: [1]                       | t.yaml:2: node.id is a list, it must be a whole number
+                    nodes:\\n  - name: a/b                     | t.yaml:2: node.name is the value 'a/b': a node's name is
+                    nodes:\\n  - name:                         | t.yaml:2: node.name is the value ''
+                    nodes:\\n  - mac: 02:00                    | t.yaml:2: node.mac is the value '02:00', it must be an Ethernet address
+                    nodes:\\n  - mac: 01:00:00:00:00:01        | t.yaml:2: node.mac is the value '01:00:00:00:00:01': node node1: 01:00:00:00:00:01 is not the address of one station
+                    nodes:\\n  - name: a\\n  - name: a         | t.yaml:3: node a: name a belongs to node a
+                    nodes:\\n  - id: 2\\n  - name: b           | t.yaml:3: node b: id 2 belongs to node node2
+                    nodes:\\n  - name: a\\n    name: b         | t.yaml:3: 'name' appears twice
+                    nodes: 3                                   | t.yaml:1: 'nodes' must be a list
+                    nodes: []                                  | t.yaml:1: 'nodes' must be a list of at least one node
+                    nodes:\\n  - just text                     | t.yaml:2: node is the value 'just text', it must be a mapping
+                    nodes:\\n  - name: 'a                      | t.yaml:2: not YAML
+                    nodes:\\n  - &x {name: a}\\n  - *x         | anchors and aliases are not supported
+                    - a                                        | t.yaml:1: the file is a list
+                    """)
+    void faultsAreToldWithLineValueAndRange(String yaml, String expected) {
+        List<String> faults = faults(yaml.replace("\\n", "\n"));
+        assertTrue(faults.stream().anyMatch(f -> f.contains(expected)), () -> expected + " is not told: " + faults);
+    }
+
+    @Test
+    void anEmptyFileHasNoNodes() {
+        assertEquals(List.of("t.yaml:1: 'nodes' must be a list of at least one node"), faults(""));
+    }
+
+    @Test
+    void allFaultsAreToldAtOnce() {
+        assertEquals(2, faults("nodes:\n  - id: 0\n  - colour: red\n").size());
+    }
+
+    @Test
+    void nestingHasALimit() {
+        assertThrows(IOException.class, () -> read("nodes: " + "[".repeat(100) + "]".repeat(100)));
+    }
+
+    @Test
+    void aMissingFileIsNamed() {
+        String message = assertThrows(TopologyException.class, () -> TopologyFile.read(Path.of("/nonexistent.yaml")))
+                .getMessage();
+        assertEquals("topology file /nonexistent.yaml does not exist", message);
+    }
+
+    @Test
+    void whatIsShownCanBeReadAgain() throws Exception {
+        Topology t = read("nodes: [{name: a, id: 7, partition: p}, {}]");
+        StringBuilder yaml = new StringBuilder("nodes:\n");
+        for (Object node : (List<?>) t.show().get("nodes")) {
+            yaml.append("  - ").append(node.toString().replace("=", ": ")).append('\n');
+        }
+        assertEquals(t, read(yaml.toString().replace("mac: ", "mac: '").replaceAll("(:[0-9a-f]{2}),", "$1',")));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "BYTES, 4096, 4KiB",
+        "BYTES, 64MiB, 64MiB",
+        "BYTES, 1.5GiB, 1536MiB",
+        "BYTES, 4097, 4097",
+        "DURATION, 0, 0ns",
+        "DURATION, 1.5s, 1500ms",
+        "DURATION, 90s, 90s",
+        "DURATION, 120s, 2min",
+        "RATE, none, none",
+        "RATE, 2.5Gbit, 2500Mbit",
+        "FLAG, true, true",
+        "COUNT, 0x10, 16",
+    })
+    void valuesAreShownInTheirLargestUnit(ValueType type, String written, String shown) {
+        Object value = type.parse(written);
+        assertEquals(shown, type.format(value));
+        assertEquals(value, type.parse(shown));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "BYTES, -1",
+        "BYTES, 1.5",
+        "BYTES, 64MB",
+        "BYTES, 9999999999GiB",
+        "DURATION, 5",
+        "DURATION, 1h",
+        "RATE, fast",
+        "FLAG, yes",
+        "COUNT, 1.5",
+        "COUNT, 99999999999999999999"
+    })
+    void whatIsNoSuchValueIsRefused(ValueType type, String written) {
+        assertThrows(RuntimeException.class, () -> type.parse(written));
+    }
+}
