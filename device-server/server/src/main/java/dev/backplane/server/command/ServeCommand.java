@@ -83,12 +83,13 @@ public final class ServeCommand implements Callable<Integer> {
             throw new CommandException(CommandException.USAGE, e.getMessage(), e);
         }
         CountDownLatch ended = new CountDownLatch(1);
-        Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().name("shutdown").unstarted(() -> {
-            server.close();
-            ended.countDown();
-            // A signal is the way to end a server, so that is no failure: 0 instead of 128 + its number.
-            Runtime.getRuntime().halt(0);
-        }));
+        Runtime.getRuntime()
+                .addShutdownHook(Thread.ofPlatform().name("shutdown").unstarted(() -> {
+                    server.close();
+                    ended.countDown();
+                    // A signal is the way to end a server, so that is no failure: 0 instead of 128 + its number.
+                    Runtime.getRuntime().halt(0);
+                }));
         PrintWriter out = spec.commandLine().getOut();
         try {
             out.println(Json.MAPPER.writeValueAsString(server.ready()));

@@ -80,7 +80,9 @@ public final class DeviceServer implements AutoCloseable {
             inOrder.add(runtime);
         }
         EventLoopGroup events = new MultiThreadIoEventLoopGroup(1, EpollIoHandler.newFactory());
-        opened("event loop", () -> events.shutdownGracefully(0, 1, TimeUnit.SECONDS).await());
+        opened(
+                "event loop",
+                () -> events.shutdownGracefully(0, 1, TimeUnit.SECONDS).await());
         apiSocket = directory.socket("backplane.sock");
         opened("management interface", new ApiServer(apiSocket, ManagementRoutes.of(this), events));
         LOG.info("serving {} nodes in {}", inOrder.size(), directory.path());

@@ -13,7 +13,11 @@ public final class ManagementRoutes {
     public static Router of(DeviceServer server) {
         Router routes = new Router();
         routes.add("GET", "/", "this list", r -> Response.json(routes.index()));
-        routes.add("GET", "/config", "the effective configuration", r -> Response.json(server.topology().show()));
+        routes.add(
+                "GET",
+                "/config",
+                "the effective configuration",
+                r -> Response.json(server.topology().show()));
         routes.add("GET", "/threads", "a thread dump", r -> new Response.Text("text/plain", ThreadDump.text()));
         return routes;
     }

@@ -36,7 +36,9 @@ final class ThreadDump {
         }
         long[] deadlocked = threads.findDeadlockedThreads();
         if (deadlocked != null) {
-            out.append("DEADLOCK of threads ").append(Arrays.toString(deadlocked)).append('\n');
+            out.append("DEADLOCK of threads ")
+                    .append(Arrays.toString(deadlocked))
+                    .append('\n');
         }
         return out.toString();
     }
