@@ -14,8 +14,12 @@ provide_driver() {
         say 'no modules in guest-driver/kernel: the guest image is without the driver'
         return
     fi
-    cached "driver-$1" "$(combined_key "$INITRD" "$(driver_key)" "$(content_key "$IMAGES/lib/driver.sh")")" \
-        make_driver "$ROOT" "$KERNEL_RELEASE" "$INITRD" "$INITRD_MODULES"
+    local build
+    cached "driver-build-$1" "$(combined_key "$ROOT" "$(driver_key)" "$(content_key "$IMAGES/lib/driver.sh")")" \
+        build_driver "$ROOT" "$KERNEL_RELEASE"
+    build=$ENTRY
+    cached "driver-$1" "$(combined_key "$build" "$INITRD")" \
+        pack_driver "$build/tree" "$ROOT" "$KERNEL_RELEASE" "$INITRD" "$INITRD_MODULES"
     DRIVER_INITRD=$ENTRY/driver.cpio
     GUEST_INITRD=$ENTRY/guest.cpio
 }
@@ -33,12 +37,12 @@ driver_files() {
 
 driver_key() { (cd "$DRIVER" && driver_files | xargs -0 sha256sum | sha256sum); }
 
-make_driver() {
-    local dir=$1 root=$2 release=$3 base=$4 base_modules=$5
+build_driver() {
+    local dir=$1 root=$2 release=$3
     local work=$dir/work
     mkdir -p "$work/tree" "$work/guest-driver"
     driver_files | tar -C "$DRIVER" --null --files-from=- -c | tar -C "$work/guest-driver" -x --no-same-owner
-    inside "$root" "$work" make --no-print-directory -C guest-driver \
+    inside "$root" "$work" make --no-print-directory -j "$(nproc)" -C guest-driver \
         KDIR="/usr/lib/modules/$release/build" KVER="$release" DESTDIR=/work/tree install >"$work/log" 2>&1 || {
         tail -n 40 "$work/log" >&2
         die 'the guest driver does not build (the compiler has said why above)'
@@ -46,11 +50,18 @@ make_driver() {
     # Warnings are worth seeing in a build that succeeds, too.
     grep -E 'warning:' "$work/log" >&2 || true
     merged_tree "$work/tree"
-    index_with_base "$root" "$work" "$release" "$base_modules"
-    pack_tree "$root" "$work/tree" "$dir/driver.cpio"
+    mv "$work/tree" "$dir/tree"
+    remove_tree "$work"
+}
+
+pack_driver() {
+    local dir=$1 tree=$2 root=$3 release=$4 base=$5 base_modules=$6
+    cp -r "$tree" "$dir/tree"
+    index_with_base "$root" "$dir" "$release" "$base_modules"
+    pack_tree "$root" "$dir/tree" "$dir/driver.cpio"
     # The kernel unpacks one archive after the other.
     cat "$base" "$dir/driver.cpio" >"$dir/guest.cpio"
-    remove_tree "$work"
+    remove_tree "$dir/tree" "$dir/both"
 }
 
 # merged_tree TREE: /lib in the guest is a link to usr/lib; a directory of that name in the archive would replace it.
@@ -64,13 +75,13 @@ merged_tree() {
     done
 }
 
-# index_with_base ROOT WORK RELEASE BASE-MODULES: puts a module index into the tree that covers the base image's modules
-# and the driver's.
+# index_with_base ROOT DIR RELEASE BASE-MODULES: puts a module index into DIR/tree that covers the base image's modules and
+# the driver's.
 index_with_base() {
-    local root=$1 work=$2 release=$3 base_modules=$4 both=$2/both/lib/modules
-    mkdir -p "$both" "$work/tree/usr/lib/modules/$release"
+    local root=$1 tree=$2/tree release=$3 base_modules=$4 both=$2/both/lib/modules
+    mkdir -p "$both" "$tree/usr/lib/modules/$release"
     cp -r "$base_modules/lib/modules/$release" "$both/"
-    cp -r "$work/tree/usr/lib/modules/$release/." "$both/$release/"
+    cp -r "$tree/usr/lib/modules/$release/." "$both/$release/"
     index_modules "$root" "$both/$release"
-    cp "$both/$release"/modules.* "$work/tree/usr/lib/modules/$release/"
+    cp "$both/$release"/modules.* "$tree/usr/lib/modules/$release/"
 }

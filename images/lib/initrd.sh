@@ -43,6 +43,8 @@ copy_programs() {
     mkdir -p "$tree/usr/share/misc"
     cp "$root/usr/share/misc/pci.ids" "$tree/usr/share/misc/"
     cp "$root/usr/bin/busybox" "$tree/usr/bin/"
+    # Not busybox's shell: that one prefers its own applets to the programs above.
+    ln -s dash "$tree/usr/bin/sh"
     for applet in $("$root/usr/bin/busybox" --list); do
         [[ -e $tree/usr/bin/$applet || -e $tree/usr/sbin/$applet ]] || ln -s busybox "$tree/usr/bin/$applet"
     done
