@@ -274,7 +274,7 @@ struct bp_agg {
 	struct delayed_work restart;
 	unsigned long restarted_at;
 	struct delayed_work service;
-	struct mutex link_lock;
+	struct mutex link_lock; /* one at a time may report the link */
 	u64 queue_errors;
 	u64 restarts;
 	u64 timeouts;

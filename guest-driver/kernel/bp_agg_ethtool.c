@@ -69,6 +69,7 @@ static const struct bp_agg_counter bp_agg_device_counters[] = {
 	BP_AGG_DEVICE("bad_accesses", BAD_ACCESSES),
 	BP_AGG_DEVICE("resets", RESETS),
 };
+
 static_assert(ARRAY_SIZE(bp_agg_device_counters) == BP_AGG_STAT_BYTES / 8);
 
 /* Of each pair: both directions, and the interrupts. */
