@@ -13,6 +13,7 @@
 #ifndef BP_AGG_H
 #define BP_AGG_H
 
+#include <linux/hrtimer.h>
 #include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
@@ -29,6 +30,8 @@
 #define BP_AGG_RX_COPYBREAK	256
 #define BP_AGG_RX_HEADER	256	/* most bytes of headers */
 #define BP_AGG_RX_BATCH		16	/* buffers worth a refill */
+#define BP_AGG_TX_USECS		1000
+#define BP_AGG_TX_FRAMES	128
 
 /**
  * struct bp_agg_ring - a ring as both directions have it
@@ -140,6 +143,7 @@ struct bp_agg_rx_stats {
  * @queue: the stack's queue
  * @max_count: most descriptors of one frame on this ring
  * @wake_at: free descriptors at which a stopped queue is woken
+ * @timer: polls when nobody else has for a while
  * @stats: counters, written under the queue's xmit lock
  * @sync: of @stats
  */
@@ -149,6 +153,7 @@ struct bp_agg_tx {
 	struct netdev_queue *queue;
 	u32 max_count;
 	u32 wake_at;
+	struct hrtimer timer;
 	struct bp_agg_tx_stats stats;
 	struct u64_stats_sync sync;
 };
@@ -210,8 +215,12 @@ enum bp_agg_flag {
 
 /**
  * struct bp_agg_coalesce - interrupt moderation of one direction
- * @usecs: longest delay of an interrupt
- * @frames: frames after which it comes at once; 0: no such limit
+ * @usecs: longest time until completions are noticed
+ * @frames: frames (transmit: descriptors) after which the interrupt comes at
+ *          once; receive: 0 for no such limit
+ *
+ * Received frames are moderated by the device, for sent ones the driver has a
+ * timer.
  */
 struct bp_agg_coalesce {
 	u32 usecs;
@@ -287,6 +296,17 @@ struct bp_agg {
 extern const struct ethtool_ops bp_agg_ethtool_ops;
 extern const struct net_device_ops bp_agg_netdev_ops;
 
+static inline struct bp_agg_tx_slot *bp_agg_tx_slot(struct bp_agg_tx *tx,
+						    u32 index)
+{
+	return &tx->slots[index & (tx->ring.size - 1)];
+}
+
+static inline u32 bp_agg_tx_space(const struct bp_agg_tx *tx)
+{
+	return tx->ring.size - (tx->ring.producer - tx->ring.consumer);
+}
+
 static inline struct page **bp_agg_rx_page(struct bp_agg_rx *rx, u32 index)
 {
 	return &rx->pages[index & (rx->ring.size - 1)];
@@ -325,6 +345,7 @@ void bp_agg_ring_free(struct bp_agg *priv, struct bp_agg_ring *ring);
 void bp_agg_ring_clear(struct bp_agg_ring *ring);
 bool bp_agg_ring_publish(struct bp_agg_ring *ring);
 u32 bp_agg_ring_completed(const struct bp_agg_ring *ring);
+void bp_agg_ring_want(struct bp_agg_ring *ring, u32 event);
 void bp_agg_ring_disarm(struct bp_agg_ring *ring);
 u32 bp_agg_ring_arm(struct bp_agg_ring *ring, u32 event);
 
@@ -342,7 +363,12 @@ int bp_agg_tx_alloc(struct bp_agg_pair *pair);
 void bp_agg_tx_free(struct bp_agg_pair *pair);
 void bp_agg_tx_empty(struct bp_agg_tx *tx);
 void bp_agg_tx_poll(struct bp_agg_tx *tx, int budget);
-bool bp_agg_tx_arm(struct bp_agg_tx *tx);
+void bp_agg_tx_clean(struct bp_agg_tx *tx, int budget);
+bool bp_agg_tx_watch(struct bp_agg_tx *tx);
+bool bp_agg_tx_poll_done(struct bp_agg_tx *tx);
+void bp_agg_tx_unmap(struct bp_agg_tx *tx, u32 index, u32 count);
+
+/* bp_agg_tx_frame.c */
 netdev_tx_t bp_agg_start_xmit(struct sk_buff *skb, struct net_device *dev);
 
 /* bp_agg_rx.c */
@@ -351,7 +377,7 @@ void bp_agg_rx_free(struct bp_agg_pair *pair);
 void bp_agg_rx_empty(struct bp_agg_rx *rx);
 int bp_agg_rx_fill(struct bp_agg_rx *rx, gfp_t gfp);
 int bp_agg_rx_poll(struct bp_agg_rx *rx, int budget);
-bool bp_agg_rx_arm(struct bp_agg_rx *rx);
+bool bp_agg_rx_poll_done(struct bp_agg_rx *rx);
 
 /* bp_agg_rx_frame.c */
 bool bp_agg_rx_frame(struct bp_agg_rx *rx, u32 available);

@@ -4,6 +4,7 @@
 #define BP_AGG_COMPAT_H
 
 #include <linux/ethtool.h>
+#include <linux/hrtimer.h>
 #include <linux/netdevice.h>
 #include <linux/pci.h>
 #include <linux/version.h>
@@ -23,6 +24,18 @@ static inline void bp_agg_pool_set_napi(struct page_pool_params *params,
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
 	params->napi = napi;
+#endif
+}
+
+static inline void bp_agg_timer_setup(struct hrtimer *timer,
+				      enum hrtimer_restart (*expired)(struct hrtimer *))
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+	hrtimer_setup(timer, expired, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_PINNED_SOFT);
+#else
+	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_SOFT);
+	timer->function = expired;
 #endif
 }
 

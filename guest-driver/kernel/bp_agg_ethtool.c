@@ -6,6 +6,8 @@
 
 #include "bp_agg.h"
 
+#define BP_AGG_MAX_USECS	1000000
+
 /* A counter's name, and its place in a structure or in the registers. */
 struct bp_agg_counter {
 	char name[ETH_GSTRING_LEN];
@@ -70,7 +72,7 @@ static const struct bp_agg_counter bp_agg_device_counters[] = {
 	BP_AGG_DEVICE("resets", RESETS),
 };
 
-static_assert(ARRAY_SIZE(bp_agg_device_counters) == BP_AGG_STAT_BYTES / 8);
+static_assert(ARRAY_SIZE(bp_agg_device_counters) <= BP_AGG_STAT_BYTES / 8);
 
 /* Of each pair: both directions, and the interrupts. */
 #define BP_AGG_PAIR_COUNTERS (ARRAY_SIZE(bp_agg_tx_counters) + \
@@ -325,9 +327,18 @@ static int bp_agg_set_coalesce(struct net_device *dev,
 {
 	struct bp_agg *priv = netdev_priv(dev);
 
-	if (!(priv->offered & BP_AGG_FEATURE_MODERATION)) {
+	bool moderates = priv->offered & BP_AGG_FEATURE_MODERATION;
+
+	if (!moderates && (coalesce->rx_coalesce_usecs ||
+			   coalesce->rx_max_coalesced_frames)) {
 		NL_SET_ERR_MSG_MOD(extack, "device does not moderate interrupts");
 		return -EOPNOTSUPP;
+	}
+	if (!coalesce->tx_max_coalesced_frames ||
+	    coalesce->rx_coalesce_usecs > BP_AGG_MAX_USECS ||
+	    coalesce->tx_coalesce_usecs > BP_AGG_MAX_USECS) {
+		NL_SET_ERR_MSG_MOD(extack, "tx-frames is 0, or a delay is over 1 s");
+		return -EINVAL;
 	}
 	priv->rx_coalesce.usecs = coalesce->rx_coalesce_usecs;
 	priv->rx_coalesce.frames = coalesce->rx_max_coalesced_frames;

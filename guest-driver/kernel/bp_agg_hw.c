@@ -266,7 +266,7 @@ int bp_agg_hw_pair_disable(struct bp_agg_pair *pair)
 }
 
 /**
- * bp_agg_hw_moderate() - set the interrupt moderation of the pairs in use
+ * bp_agg_hw_moderate() - set the moderation of receive interrupts
  * @priv: device that is up
  */
 void bp_agg_hw_moderate(struct bp_agg *priv)
@@ -276,13 +276,8 @@ void bp_agg_hw_moderate(struct bp_agg *priv)
 	if (!(priv->offered & BP_AGG_FEATURE_MODERATION))
 		return;
 	for (i = 0; i < priv->pair_count; i++) {
-		u32 tx = bp_agg_block(priv->pairs[i].tx.ring.block);
 		u32 rx = bp_agg_block(priv->pairs[i].rx.ring.block);
 
-		bp_agg_write(priv, tx + BP_AGG_QUEUE_MODERATION_USECS,
-			     priv->tx_coalesce.usecs);
-		bp_agg_write(priv, tx + BP_AGG_QUEUE_MODERATION_FRAMES,
-			     priv->tx_coalesce.frames);
 		bp_agg_write(priv, rx + BP_AGG_QUEUE_MODERATION_USECS,
 			     priv->rx_coalesce.usecs);
 		bp_agg_write(priv, rx + BP_AGG_QUEUE_MODERATION_FRAMES,

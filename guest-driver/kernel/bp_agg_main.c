@@ -46,6 +46,8 @@ static void bp_agg_set_defaults(struct bp_agg *priv)
 				priv->max_ring);
 	priv->rx_size = clamp_t(u32, BP_AGG_DEFAULT_RING, priv->min_ring,
 				priv->max_ring);
+	priv->tx_coalesce.usecs = BP_AGG_TX_USECS;
+	priv->tx_coalesce.frames = BP_AGG_TX_FRAMES;
 	priv->copybreak = BP_AGG_RX_COPYBREAK;
 }
 

@@ -151,7 +151,7 @@ void bp_agg_pair_schedule(struct bp_agg_pair *pair)
 int bp_agg_poll(struct napi_struct *napi, int budget)
 {
 	struct bp_agg_pair *pair = container_of(napi, struct bp_agg_pair, napi);
-	bool again;
+	bool done;
 	int work = 0;
 
 	if (!READ_ONCE(pair->resting)) {
@@ -165,10 +165,10 @@ int bp_agg_poll(struct napi_struct *napi, int budget)
 	if (!napi_complete_done(napi, work) || READ_ONCE(pair->resting))
 		return work;
 
-	/* Both are armed, whatever the first one finds. */
-	again = bp_agg_rx_arm(&pair->rx);
-	again |= bp_agg_tx_arm(&pair->tx);
-	if (again)
+	/* Both hand over, whatever the first one finds. */
+	done = bp_agg_rx_poll_done(&pair->rx);
+	done &= bp_agg_tx_poll_done(&pair->tx);
+	if (!done)
 		bp_agg_pair_schedule(pair);
 	return work;
 }

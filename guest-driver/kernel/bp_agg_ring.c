@@ -114,8 +114,7 @@ bool bp_agg_ring_publish(struct bp_agg_ring *ring)
 	u32 event;
 
 	/* Descriptors become visible before the index that hands them over.
-	 * Partner: the acquire of producer in TransmitQueue.turn() and
-	 * ReceiveQueue.available() of the device.
+	 * Partner: the acquire in Ring.producer() of the device.
 	 */
 	dma_wmb();
 	WRITE_ONCE(ring->indices->producer, cpu_to_le32(now));
@@ -124,8 +123,7 @@ bool bp_agg_ring_publish(struct bp_agg_ring *ring)
 	/* Race: the device goes to sleep while we publish. It stores
 	 * doorbell_event, then loads producer once more; we store producer,
 	 * then load doorbell_event. With a full barrier on both sides at
-	 * least one of us sees the other. Partner: the full fence before a
-	 * queue of the device goes to sleep, in QueueMemory.sleep().
+	 * least one of us sees the other. Partner: Ring.wantDoorbell().
 	 */
 	dma_mb();
 	event = le32_to_cpu(READ_ONCE(ring->indices->doorbell_event));
@@ -149,11 +147,22 @@ u32 bp_agg_ring_completed(const struct bp_agg_ring *ring)
 	u32 completed = le32_to_cpu(READ_ONCE(ring->indices->completed));
 
 	/* Completions and data are read after the index that hands them over.
-	 * Partner: the release of completed in TransmitQueue.turn() and
-	 * ReceiveQueue.complete() of the device.
+	 * Partner: the release in Ring.completed() of the device.
 	 */
 	dma_rmb();
 	return completed;
+}
+
+/**
+ * bp_agg_ring_want() - want an interrupt once the device passes @event
+ * @ring: ring
+ * @event: index
+ *
+ * If the device passes it right now, the interrupt may not come.
+ */
+void bp_agg_ring_want(struct bp_agg_ring *ring, u32 event)
+{
+	WRITE_ONCE(ring->indices->interrupt_event, cpu_to_le32(event));
 }
 
 /**
@@ -165,12 +174,11 @@ u32 bp_agg_ring_completed(const struct bp_agg_ring *ring)
  */
 void bp_agg_ring_disarm(struct bp_agg_ring *ring)
 {
-	WRITE_ONCE(ring->indices->interrupt_event,
-		   cpu_to_le32(ring->consumer - 1));
+	bp_agg_ring_want(ring, READ_ONCE(ring->consumer) - 1);
 }
 
 /**
- * bp_agg_ring_arm() - want an interrupt once the device passes @event
+ * bp_agg_ring_arm() - want an interrupt once the device passes @event, for sure
  * @ring: ring
  * @event: index
  *
@@ -179,13 +187,12 @@ void bp_agg_ring_disarm(struct bp_agg_ring *ring)
  */
 u32 bp_agg_ring_arm(struct bp_agg_ring *ring, u32 event)
 {
-	WRITE_ONCE(ring->indices->interrupt_event, cpu_to_le32(event));
+	bp_agg_ring_want(ring, event);
 
 	/* Race: the device completes while we arm. It stores completed, then
 	 * loads interrupt_event; we store interrupt_event, then load completed.
 	 * With a full barrier on both sides at least one of us sees the other.
-	 * Partner: the full fence before the event index is read, in
-	 * QueueMemory.complete() of the device.
+	 * Partner: Ring.wantsInterrupt() of the device.
 	 */
 	dma_mb();
 	return bp_agg_ring_completed(ring);

@@ -199,20 +199,20 @@ int bp_agg_rx_poll(struct bp_agg_rx *rx, int budget)
 }
 
 /**
- * bp_agg_rx_arm() - want an interrupt for the next frame
- * @rx: receive side
+ * bp_agg_rx_poll_done() - hand over from polling to the interrupt
+ * @rx: receive side whose NAPI instance has just completed
  *
- * Return: true if there is a frame already: poll again.
+ * Return: false if there is something to poll for now.
  */
-bool bp_agg_rx_arm(struct bp_agg_rx *rx)
+bool bp_agg_rx_poll_done(struct bp_agg_rx *rx)
 {
 	struct bp_agg_ring *ring = &rx->ring;
 	u32 seen = READ_ONCE(ring->consumer);
 
 	if (bp_agg_ring_arm(ring, seen) == seen)
-		return false;
+		return true;
 	u64_stats_update_begin(&rx->sync);
 	rx->stats.lost_races++;
 	u64_stats_update_end(&rx->sync);
-	return true;
+	return false;
 }

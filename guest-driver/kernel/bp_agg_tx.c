@@ -1,12 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Transmit: frames to descriptors, and completed descriptors back. */
+/*
+ * Transmit: the ring, and completed descriptors back.
+ *
+ * Interrupts for completed frames are dear and seldom needed: whoever sends or
+ * receives next takes the frames back on the way, and a timer bounds the time
+ * until then. Only a queue that is stopped needs the interrupt at once.
+ */
 
 #include <linux/dma-mapping.h>
-#include <linux/if_vlan.h>
 #include <linux/skbuff.h>
-#include <net/ip6_checksum.h>
 
 #include "bp_agg.h"
+
+/* Nobody has sent or received for a while: takes back what has completed. */
+static enum hrtimer_restart bp_agg_tx_timer(struct hrtimer *timer)
+{
+	struct bp_agg_tx *tx = container_of(timer, struct bp_agg_tx, timer);
+	struct bp_agg_ring *ring = &tx->ring;
+
+	if (READ_ONCE(ring->published) != READ_ONCE(ring->consumer))
+		bp_agg_pair_schedule(bp_agg_tx_pair(tx));
+	return HRTIMER_NORESTART;
+}
 
 /**
  * bp_agg_tx_alloc() - allocate the transmit side of a pair
@@ -35,6 +50,7 @@ int bp_agg_tx_alloc(struct bp_agg_pair *pair)
 			     priv->tx_size);
 	tx->wake_at = max(tx->max_count, priv->tx_size / 4);
 	tx->queue = netdev_get_tx_queue(priv->dev, pair->index);
+	bp_agg_timer_setup(&tx->timer, bp_agg_tx_timer);
 	return 0;
 
 free_slots:
@@ -54,18 +70,13 @@ void bp_agg_tx_free(struct bp_agg_pair *pair)
 	pair->tx.slots = NULL;
 }
 
-static struct bp_agg_tx_slot *bp_agg_tx_slot(struct bp_agg_tx *tx, u32 index)
-{
-	return &tx->slots[index & (tx->ring.size - 1)];
-}
-
-static u32 bp_agg_tx_space(const struct bp_agg_tx *tx)
-{
-	return tx->ring.size - (tx->ring.producer - tx->ring.consumer);
-}
-
-/* A frame's first slot is its linear part, the others are page fragments. */
-static void bp_agg_tx_unmap(struct bp_agg_tx *tx, u32 index, u32 count)
+/**
+ * bp_agg_tx_unmap() - take the buffers of a frame back from the device
+ * @tx: transmit side
+ * @index: the frame's first descriptor: its linear part
+ * @count: descriptors; all but the first are page fragments
+ */
+void bp_agg_tx_unmap(struct bp_agg_tx *tx, u32 index, u32 count)
 {
 	struct device *dev = &bp_agg_tx_pair(tx)->priv->pdev->dev;
 	struct bp_agg_tx_slot *slot = bp_agg_tx_slot(tx, index);
@@ -86,6 +97,7 @@ void bp_agg_tx_empty(struct bp_agg_tx *tx)
 {
 	struct bp_agg_ring *ring = &tx->ring;
 
+	hrtimer_cancel(&tx->timer);
 	while (ring->consumer != ring->producer) {
 		struct bp_agg_tx_slot *slot = bp_agg_tx_slot(tx, ring->consumer);
 		u32 count = slot->count;
@@ -121,11 +133,57 @@ static void bp_agg_tx_count(struct bp_agg_tx *tx, u32 status, u32 bytes)
 }
 
 /*
- * Frees the frames that the device has completed, and wakes the queue if that
- * made enough room. Under the queue's xmit lock. @budget as in NAPI; 0 means
- * any context.
+ * Wants an interrupt when half of what is under way has completed. Returns
+ * false if that is so already.
  */
-static void bp_agg_tx_clean(struct bp_agg_tx *tx, int budget)
+static bool bp_agg_tx_arm(struct bp_agg_tx *tx)
+{
+	struct bp_agg_ring *ring = &tx->ring;
+	u32 event = ring->consumer + (ring->published - ring->consumer) / 2;
+
+	if (bp_agg_ring_arm(ring, event) - ring->consumer <=
+	    event - ring->consumer)
+		return true;
+	u64_stats_update_begin(&tx->sync);
+	tx->stats.lost_races++;
+	u64_stats_update_end(&tx->sync);
+	return false;
+}
+
+/**
+ * bp_agg_tx_watch() - see to it that completions will be noticed
+ * @tx: transmit side, under its queue's xmit lock
+ *
+ * Return: false if there is something to take back now.
+ */
+bool bp_agg_tx_watch(struct bp_agg_tx *tx)
+{
+	const struct bp_agg_coalesce *coalesce =
+		&bp_agg_tx_pair(tx)->priv->tx_coalesce;
+	struct bp_agg_ring *ring = &tx->ring;
+
+	if (ring->published == ring->consumer)
+		return true;
+	if (netif_xmit_stopped(tx->queue) || !coalesce->usecs)
+		return bp_agg_tx_arm(tx);
+
+	/* No hurry, so no race to be lost either: the timer will come. */
+	bp_agg_ring_want(ring, ring->consumer + coalesce->frames - 1);
+	if (!hrtimer_is_queued(&tx->timer))
+		hrtimer_start(&tx->timer,
+			      ns_to_ktime(coalesce->usecs * NSEC_PER_USEC),
+			      HRTIMER_MODE_REL_PINNED_SOFT);
+	return true;
+}
+
+/**
+ * bp_agg_tx_clean() - free the frames that the device has completed
+ * @tx: transmit side, under its queue's xmit lock
+ * @budget: NAPI's budget, 0 in any other context
+ *
+ * A queue that was stopped is woken if that made enough room.
+ */
+void bp_agg_tx_clean(struct bp_agg_tx *tx, int budget)
 {
 	struct bp_agg_ring *ring = &tx->ring;
 	const struct bp_agg_tx_comp *comps = ring->completions;
@@ -186,239 +244,25 @@ void bp_agg_tx_poll(struct bp_agg_tx *tx, int budget)
 	__netif_tx_unlock(tx->queue);
 }
 
-/*
- * Wants an interrupt when three quarters of what is under way have completed:
- * early enough for the sockets that wait for it, late enough to spare most
- * interrupts. Under the queue's xmit lock. Returns true if that was too late.
- */
-static bool bp_agg_tx_arm_locked(struct bp_agg_tx *tx)
-{
-	struct bp_agg_ring *ring = &tx->ring;
-	u32 pending = ring->published - ring->consumer;
-	u32 event = ring->consumer + pending * 3 / 4;
-	u32 completed;
-
-	if (!pending)
-		return false;
-	completed = bp_agg_ring_arm(ring, event);
-	return completed - ring->consumer > event - ring->consumer;
-}
-
 /**
- * bp_agg_tx_arm() - want an interrupt for what is under way
+ * bp_agg_tx_poll_done() - hand over from polling to interrupt and timer
  * @tx: transmit side whose NAPI instance has just completed
  *
- * Return: true if there is work already: poll again.
+ * Return: false if there is something to poll for now.
  */
-bool bp_agg_tx_arm(struct bp_agg_tx *tx)
+bool bp_agg_tx_poll_done(struct bp_agg_tx *tx)
 {
 	struct bp_agg_ring *ring = &tx->ring;
-	bool again;
+	bool done;
 
-	/* Nothing under way: whoever sends next arms, since NAPI is complete.
-	 * Partner: the check of napi_is_scheduled() in bp_agg_tx_finish().
+	/* Nothing under way: whoever sends next watches, since NAPI is
+	 * complete. Partner: the check of NAPI in bp_agg_tx_finish().
 	 */
 	if (READ_ONCE(ring->published) == READ_ONCE(ring->consumer))
-		return false;
+		return true;
 
 	__netif_tx_lock(tx->queue, smp_processor_id());
-	again = bp_agg_tx_arm_locked(tx);
-	if (again) {
-		u64_stats_update_begin(&tx->sync);
-		tx->stats.lost_races++;
-		u64_stats_update_end(&tx->sync);
-	}
+	done = bp_agg_tx_watch(tx);
 	__netif_tx_unlock(tx->queue);
-	return again;
-}
-
-/* Publishes what was queued and sees to it that its completion is noticed. */
-static void bp_agg_tx_finish(struct bp_agg_tx *tx)
-{
-	struct bp_agg_pair *pair = bp_agg_tx_pair(tx);
-	bool rung = bp_agg_ring_publish(&tx->ring);
-
-	u64_stats_update_begin(&tx->sync);
-	if (rung)
-		tx->stats.doorbells++;
-	else
-		tx->stats.doorbells_saved++;
-	u64_stats_update_end(&tx->sync);
-
-	/* Race: NAPI completes while we send. We store producer, then look
-	 * whether NAPI is scheduled; it completes, then looks whether something
-	 * is under way. The barrier in bp_agg_ring_publish() and the atomic
-	 * operation of napi_complete_done() let at least one of us arm.
-	 */
-	if (napi_is_scheduled(&pair->napi))
-		return;
-	while (bp_agg_tx_arm_locked(tx) && !pair->resting)
-		bp_agg_tx_clean(tx, 0);
-}
-
-static bool bp_agg_tx_describe_gso(const struct sk_buff *skb,
-				   struct bp_agg_tx_desc *desc)
-{
-	const struct skb_shared_info *info = skb_shinfo(skb);
-	unsigned int headers;
-	u16 type;
-
-	if (info->gso_type & (SKB_GSO_TCPV4 | SKB_GSO_TCPV6)) {
-		type = info->gso_type & SKB_GSO_TCPV4 ? BP_AGG_GSO_TCPV4 :
-							BP_AGG_GSO_TCPV6;
-		headers = skb_tcp_all_headers(skb);
-	} else if (info->gso_type & SKB_GSO_UDP_L4) {
-		type = BP_AGG_GSO_UDP;
-		headers = skb_transport_offset(skb) + sizeof(struct udphdr);
-	} else {
-		return false;
-	}
-	desc->gso_type = cpu_to_le16(type);
-	desc->gso_size = cpu_to_le16(info->gso_size);
-	desc->header_length = cpu_to_le16(headers);
-	return true;
-}
-
-/* Fills the offload fields and flags of a frame's first descriptor. */
-static bool bp_agg_tx_describe(const struct sk_buff *skb,
-			       struct bp_agg_tx_desc *desc)
-{
-	u16 flags = 0;
-
-	if (skb->ip_summed == CHECKSUM_PARTIAL) {
-		flags |= BP_AGG_TX_CHECKSUM;
-		desc->csum_start = cpu_to_le16(skb_checksum_start_offset(skb));
-		desc->csum_offset = cpu_to_le16(skb->csum_offset);
-	}
-	if (skb_vlan_tag_present(skb)) {
-		flags |= BP_AGG_TX_VLAN;
-		desc->vlan_tci = cpu_to_le16(skb_vlan_tag_get(skb));
-	}
-	desc->flags = cpu_to_le16(flags);
-	return !skb_is_gso(skb) || bp_agg_tx_describe_gso(skb, desc);
-}
-
-static void bp_agg_tx_store(struct bp_agg_tx *tx, u32 index, dma_addr_t dma,
-			    u32 length)
-{
-	struct bp_agg_tx_desc *descs = tx->ring.descriptors;
-	struct bp_agg_tx_desc *desc = &descs[index & (tx->ring.size - 1)];
-	struct bp_agg_tx_slot *slot = bp_agg_tx_slot(tx, index);
-
-	desc->address = cpu_to_le64(dma);
-	desc->length = cpu_to_le32(length);
-	slot->dma = dma;
-	slot->length = length;
-}
-
-/*
- * Maps a frame and writes its descriptors from ring.producer on, without
- * making them available. Returns their number, or 0 if the frame cannot be
- * sent.
- */
-static u32 bp_agg_tx_map(struct bp_agg_tx *tx, struct sk_buff *skb)
-{
-	struct device *dev = &bp_agg_tx_pair(tx)->priv->pdev->dev;
-	const struct skb_shared_info *info = skb_shinfo(skb);
-	struct bp_agg_tx_desc *descs = tx->ring.descriptors;
-	u32 mask = tx->ring.size - 1;
-	u32 first = tx->ring.producer;
-	struct bp_agg_tx_desc head = {};
-	u32 count = 0;
-	dma_addr_t dma;
-	u32 length;
-
-	if (!bp_agg_tx_describe(skb, &head))
-		return 0;
-	length = skb_headlen(skb);
-	dma = dma_map_single(dev, skb->data, length, DMA_TO_DEVICE);
-	if (dma_mapping_error(dev, dma))
-		return 0;
-	descs[first & mask] = head;
-	bp_agg_tx_store(tx, first, dma, length);
-
-	for (count = 1; count <= info->nr_frags; count++) {
-		const skb_frag_t *frag = &info->frags[count - 1];
-
-		length = skb_frag_size(frag);
-		dma = skb_frag_dma_map(dev, frag, 0, length, DMA_TO_DEVICE);
-		if (dma_mapping_error(dev, dma))
-			goto unmap;
-		descs[(first + count) & mask].flags = 0;
-		bp_agg_tx_store(tx, first + count, dma, length);
-	}
-	descs[(first + count - 1) & mask].flags |=
-		cpu_to_le16(BP_AGG_TX_END_OF_FRAME);
-	return count;
-
-unmap:
-	bp_agg_tx_unmap(tx, first, count);
-	return 0;
-}
-
-/**
- * bp_agg_start_xmit() - send a frame
- * @skb: frame
- * @dev: network device
- *
- * Return: NETDEV_TX_OK, or NETDEV_TX_BUSY if the ring is full.
- */
-netdev_tx_t bp_agg_start_xmit(struct sk_buff *skb, struct net_device *dev)
-{
-	struct bp_agg *priv = netdev_priv(dev);
-	struct bp_agg_pair *pair = &priv->pairs[skb_get_queue_mapping(skb)];
-	struct bp_agg_tx *tx = &pair->tx;
-	struct bp_agg_ring *ring = &tx->ring;
-	bool more = netdev_xmit_more();
-	u32 count;
-
-	if (unlikely(pair->resting))
-		goto drop;
-	bp_agg_tx_clean(tx, 0);
-
-	if (unlikely(skb_shinfo(skb)->nr_frags >= tx->max_count)) {
-		if (skb_linearize(skb))
-			goto drop;
-		u64_stats_update_begin(&tx->sync);
-		tx->stats.linearized++;
-		u64_stats_update_end(&tx->sync);
-	}
-	if (unlikely(skb->len < BP_AGG_MIN_FRAME ||
-		     skb->len > BP_AGG_MAX_FRAME))
-		goto drop;
-	if (unlikely(bp_agg_tx_space(tx) <= skb_shinfo(skb)->nr_frags)) {
-		netif_tx_stop_queue(tx->queue);
-		bp_agg_tx_finish(tx);
-		return NETDEV_TX_BUSY;
-	}
-
-	count = bp_agg_tx_map(tx, skb);
-	if (!count)
-		goto drop;
-
-	/* All bookkeeping before the device can see the frame: it may complete
-	 * at once.
-	 */
-	bp_agg_tx_slot(tx, ring->producer)->skb = skb;
-	bp_agg_tx_slot(tx, ring->producer)->count = count;
-	ring->producer += count;
-	skb_tx_timestamp(skb);
-	if (bp_agg_tx_space(tx) < tx->max_count) {
-		netif_tx_stop_queue(tx->queue);
-		u64_stats_update_begin(&tx->sync);
-		tx->stats.stops++;
-		u64_stats_update_end(&tx->sync);
-	}
-	if (__netdev_tx_sent_queue(tx->queue, skb->len, more))
-		bp_agg_tx_finish(tx);
-	return NETDEV_TX_OK;
-
-drop:
-	dev_kfree_skb_any(skb);
-	u64_stats_update_begin(&tx->sync);
-	tx->stats.dropped++;
-	u64_stats_update_end(&tx->sync);
-	if (!more && ring->published != ring->producer && !pair->resting)
-		bp_agg_tx_finish(tx);
-	return NETDEV_TX_OK;
+	return done;
 }

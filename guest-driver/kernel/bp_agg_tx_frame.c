@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Transmit: frames from the stack to descriptors. */
+
+#include <linux/dma-mapping.h>
+#include <linux/if_vlan.h>
+#include <linux/skbuff.h>
+#include <net/ip6_checksum.h>
+
+#include "bp_agg.h"
+
+/* Publishes what was queued and sees to it that its completion is noticed. */
+static void bp_agg_tx_finish(struct bp_agg_tx *tx)
+{
+	struct bp_agg_pair *pair = bp_agg_tx_pair(tx);
+	bool rung = bp_agg_ring_publish(&tx->ring);
+
+	u64_stats_update_begin(&tx->sync);
+	if (rung)
+		tx->stats.doorbells++;
+	else
+		tx->stats.doorbells_saved++;
+	u64_stats_update_end(&tx->sync);
+
+	/* Race: NAPI completes while we send. We store published, then look
+	 * whether NAPI is scheduled; it completes, then looks whether something
+	 * is under way. The barrier in bp_agg_ring_publish() and the atomic
+	 * operation in napi_complete_done() let at least one of us watch.
+	 * Partner: bp_agg_tx_poll_done().
+	 */
+	if (napi_is_scheduled(&pair->napi))
+		return;
+	while (!bp_agg_tx_watch(tx) && !pair->resting)
+		bp_agg_tx_clean(tx, 0);
+}
+
+static bool bp_agg_tx_describe_gso(const struct sk_buff *skb,
+				   struct bp_agg_tx_desc *desc)
+{
+	const struct skb_shared_info *info = skb_shinfo(skb);
+	unsigned int headers;
+	u16 type;
+
+	if (info->gso_type & (SKB_GSO_TCPV4 | SKB_GSO_TCPV6)) {
+		type = info->gso_type & SKB_GSO_TCPV4 ? BP_AGG_GSO_TCPV4 :
+							BP_AGG_GSO_TCPV6;
+		headers = skb_tcp_all_headers(skb);
+	} else if (info->gso_type & SKB_GSO_UDP_L4) {
+		type = BP_AGG_GSO_UDP;
+		headers = skb_transport_offset(skb) + sizeof(struct udphdr);
+	} else {
+		return false;
+	}
+	desc->gso_type = cpu_to_le16(type);
+	desc->gso_size = cpu_to_le16(info->gso_size);
+	desc->header_length = cpu_to_le16(headers);
+	return true;
+}
+
+/* Fills the offload fields and flags of a frame's first descriptor. */
+static bool bp_agg_tx_describe(const struct sk_buff *skb,
+			       struct bp_agg_tx_desc *desc)
+{
+	u16 flags = 0;
+
+	if (skb->ip_summed == CHECKSUM_PARTIAL) {
+		flags |= BP_AGG_TX_CHECKSUM;
+		desc->csum_start = cpu_to_le16(skb_checksum_start_offset(skb));
+		desc->csum_offset = cpu_to_le16(skb->csum_offset);
+	}
+	if (skb_vlan_tag_present(skb)) {
+		flags |= BP_AGG_TX_VLAN;
+		desc->vlan_tci = cpu_to_le16(skb_vlan_tag_get(skb));
+	}
+	desc->flags = cpu_to_le16(flags);
+	return !skb_is_gso(skb) || bp_agg_tx_describe_gso(skb, desc);
+}
+
+static void bp_agg_tx_store(struct bp_agg_tx *tx, u32 index, dma_addr_t dma,
+			    u32 length)
+{
+	struct bp_agg_tx_desc *descs = tx->ring.descriptors;
+	struct bp_agg_tx_desc *desc = &descs[index & (tx->ring.size - 1)];
+	struct bp_agg_tx_slot *slot = bp_agg_tx_slot(tx, index);
+
+	desc->address = cpu_to_le64(dma);
+	desc->length = cpu_to_le32(length);
+	slot->dma = dma;
+	slot->length = length;
+}
+
+/*
+ * Maps a frame and writes its descriptors from ring.producer on, without
+ * making them available. Returns their number, or 0 if the frame cannot be
+ * sent.
+ */
+static u32 bp_agg_tx_map(struct bp_agg_tx *tx, struct sk_buff *skb)
+{
+	struct device *dev = &bp_agg_tx_pair(tx)->priv->pdev->dev;
+	const struct skb_shared_info *info = skb_shinfo(skb);
+	struct bp_agg_tx_desc *descs = tx->ring.descriptors;
+	u32 mask = tx->ring.size - 1;
+	u32 first = tx->ring.producer;
+	struct bp_agg_tx_desc head = {};
+	u32 count = 0;
+	dma_addr_t dma;
+	u32 length;
+
+	if (!bp_agg_tx_describe(skb, &head))
+		return 0;
+	length = skb_headlen(skb);
+	dma = dma_map_single(dev, skb->data, length, DMA_TO_DEVICE);
+	if (dma_mapping_error(dev, dma))
+		return 0;
+	descs[first & mask] = head;
+	bp_agg_tx_store(tx, first, dma, length);
+
+	for (count = 1; count <= info->nr_frags; count++) {
+		const skb_frag_t *frag = &info->frags[count - 1];
+
+		length = skb_frag_size(frag);
+		dma = skb_frag_dma_map(dev, frag, 0, length, DMA_TO_DEVICE);
+		if (dma_mapping_error(dev, dma))
+			goto unmap;
+		descs[(first + count) & mask].flags = 0;
+		bp_agg_tx_store(tx, first + count, dma, length);
+	}
+	descs[(first + count - 1) & mask].flags |=
+		cpu_to_le16(BP_AGG_TX_END_OF_FRAME);
+	return count;
+
+unmap:
+	bp_agg_tx_unmap(tx, first, count);
+	return 0;
+}
+
+/**
+ * bp_agg_start_xmit() - send a frame
+ * @skb: frame
+ * @dev: network device
+ *
+ * Return: NETDEV_TX_OK, or NETDEV_TX_BUSY if the ring is full.
+ */
+netdev_tx_t bp_agg_start_xmit(struct sk_buff *skb, struct net_device *dev)
+{
+	struct bp_agg *priv = netdev_priv(dev);
+	struct bp_agg_pair *pair = &priv->pairs[skb_get_queue_mapping(skb)];
+	struct bp_agg_tx *tx = &pair->tx;
+	struct bp_agg_ring *ring = &tx->ring;
+	bool more = netdev_xmit_more();
+	u32 count;
+
+	if (unlikely(pair->resting))
+		goto drop;
+	bp_agg_tx_clean(tx, 0);
+
+	if (unlikely(skb_shinfo(skb)->nr_frags >= tx->max_count)) {
+		if (skb_linearize(skb))
+			goto drop;
+		u64_stats_update_begin(&tx->sync);
+		tx->stats.linearized++;
+		u64_stats_update_end(&tx->sync);
+	}
+	if (unlikely(skb->len < BP_AGG_MIN_FRAME ||
+		     skb->len > BP_AGG_MAX_FRAME))
+		goto drop;
+	if (unlikely(bp_agg_tx_space(tx) <= skb_shinfo(skb)->nr_frags)) {
+		netif_tx_stop_queue(tx->queue);
+		bp_agg_tx_finish(tx);
+		return NETDEV_TX_BUSY;
+	}
+
+	count = bp_agg_tx_map(tx, skb);
+	if (!count)
+		goto drop;
+
+	/* All bookkeeping before the device can see the frame: it may complete
+	 * at once.
+	 */
+	bp_agg_tx_slot(tx, ring->producer)->skb = skb;
+	bp_agg_tx_slot(tx, ring->producer)->count = count;
+	ring->producer += count;
+	skb_tx_timestamp(skb);
+	if (bp_agg_tx_space(tx) < tx->max_count) {
+		netif_tx_stop_queue(tx->queue);
+		u64_stats_update_begin(&tx->sync);
+		tx->stats.stops++;
+		u64_stats_update_end(&tx->sync);
+	}
+	if (__netdev_tx_sent_queue(tx->queue, skb->len, more))
+		bp_agg_tx_finish(tx);
+	return NETDEV_TX_OK;
+
+drop:
+	dev_kfree_skb_any(skb);
+	u64_stats_update_begin(&tx->sync);
+	tx->stats.dropped++;
+	u64_stats_update_end(&tx->sync);
+	if (!more && ring->published != ring->producer && !pair->resting)
+		bp_agg_tx_finish(tx);
+	return NETDEV_TX_OK;
+}
