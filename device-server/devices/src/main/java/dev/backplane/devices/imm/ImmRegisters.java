@@ -96,6 +96,13 @@ public final class ImmRegisters {
 
     public static final int CONTROL_ENABLE = 1;
     public static final int CONTROL_RESET = 2;
+    public static final int STATE_IDLE = 0;
+    public static final int STATE_RUNNING = 1;
+    public static final int STATE_FAILED = 2;
+    public static final int ERROR_NOT_MAPPED = 1;
+    public static final int ERROR_NOT_SHARED = 2;
+    public static final int ERROR_BROKEN_MEMORY = 3;
+    public static final int ERROR_INTERNAL = 4;
     public static final int EVENT_CONTEXT = 1;
     public static final int EVENT_ERROR = 2;
     public static final int FEATURE_ONE_SIDED = 1;
@@ -114,14 +121,14 @@ public final class ImmRegisters {
             .add("BP_IMM_CONTEXT_VECTORS", CONTEXT_VECTORS, "context n has MSI-X vector 1 + n % this")
             .add("BP_IMM_CONTROL_ENABLE", CONTROL_ENABLE, "RW: the module works")
             .add("BP_IMM_CONTROL_RESET", CONTROL_RESET, "write 1: reset; reads 0 once done")
-            .add("BP_IMM_STATE_IDLE", 0, "after reset, not enabled")
-            .add("BP_IMM_STATE_RUNNING", 1, "enabled")
-            .add("BP_IMM_STATE_FAILED", 2, "stopped by an error; reset recovers")
+            .add("BP_IMM_STATE_IDLE", STATE_IDLE, "after reset, not enabled")
+            .add("BP_IMM_STATE_RUNNING", STATE_RUNNING, "enabled")
+            .add("BP_IMM_STATE_FAILED", STATE_FAILED, "stopped by an error; reset recovers")
             .add("BP_IMM_ERROR_NONE", 0, "no error")
-            .add("BP_IMM_ERROR_NOT_MAPPED", 1, "the event table is not in guest memory")
-            .add("BP_IMM_ERROR_NOT_SHARED", 2, "guest memory is not shared with the server")
-            .add("BP_IMM_ERROR_BROKEN_MEMORY", 3, "guest memory was truncated")
-            .add("BP_IMM_ERROR_INTERNAL", 4, "fault of the device server, see its log")
+            .add("BP_IMM_ERROR_NOT_MAPPED", ERROR_NOT_MAPPED, "the event table is not in guest memory")
+            .add("BP_IMM_ERROR_NOT_SHARED", ERROR_NOT_SHARED, "guest memory is not shared with the server")
+            .add("BP_IMM_ERROR_BROKEN_MEMORY", ERROR_BROKEN_MEMORY, "guest memory was truncated")
+            .add("BP_IMM_ERROR_INTERNAL", ERROR_INTERNAL, "fault of the device server, see its log")
             .add("BP_IMM_EVENT_CONTEXT", EVENT_CONTEXT, "a context has an event; only without MSI-X")
             .add("BP_IMM_EVENT_ERROR", EVENT_ERROR, "the module failed, see error")
             .add("BP_IMM_FEATURE_ONE_SIDED", FEATURE_ONE_SIDED, "READ and WRITE on registered memory")

@@ -36,9 +36,29 @@ public abstract class DrainLoop {
 
     /** Announces work. Any thread; runs turns on this thread when nobody else is, and when this thread may. */
     public final void wake() {
-        if (wakeups.getAndIncrement() != 0) {
-            return;
+        if (wakeups.getAndIncrement() == 0) {
+            dispatch();
         }
+    }
+
+    /**
+     * Takes the loop for the calling thread if nobody has it or has announced anything. What follows, up to {@link
+     * #leave}, is like a short turn: for one loop's turn that has a single thing to be done by another loop, at once.
+     *
+     * @return whether the loop is taken
+     */
+    protected final boolean tryEnter() {
+        return wakeups.compareAndSet(0, 1);
+    }
+
+    /** Gives up what {@link #tryEnter} took; what was announced meanwhile is run as after {@link #wake}. */
+    protected final void leave() {
+        if (wakeups.decrementAndGet() != 0) {
+            dispatch();
+        }
+    }
+
+    private void dispatch() {
         if (workers.inline()) {
             Trampoline.run(this);
         } else {

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.backplane.devices.imm;
+
+import dev.backplane.devices.Node;
+import dev.backplane.vfiouser.memory.GuestMemory;
+import dev.backplane.vfiouser.memory.GuestMemoryFault;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/**
+ * Carries out the driver's commands ({@link AdminCommand}): all that is privileged. By the client's thread, one at a
+ * time, while the module runs.
+ */
+final class AdminUnit {
+    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    private static final int MAX_NODES = 256;
+    private static final int RING_FLAGS =
+            AdminCommand.RING_SHARED_CONSUMERS | AdminCommand.RING_WRITE_ONLY | AdminCommand.RING_READ_ONLY;
+    private static final int MEMORY_FLAGS =
+            AdminCommand.MEMORY_REMOTE_READ | AdminCommand.MEMORY_REMOTE_WRITE | AdminCommand.MEMORY_REMOTE_ATOMIC;
+
+    private final MessagingModule module;
+    private final MessagingConfig config;
+    private final MemorySegment command = Arena.ofAuto().allocate(AdminCommand.BYTES, 8);
+    private long result;
+
+    AdminUnit(MessagingModule module) {
+        this.module = module;
+        this.config = module.fabric().config();
+    }
+
+    /** Result of the latest command. */
+    long result() {
+        return result;
+    }
+
+    /** Copies the command at {@code address} out of guest memory and carries it out; returns its status. */
+    int carryOut(long address) {
+        result = 0;
+        GuestMemory guest = module.guest();
+        int use = guest.enter();
+        try {
+            guest.read(address, command, 0, AdminCommand.BYTES);
+        } catch (GuestMemoryFault f) {
+            module.memoryFault(f);
+            return AdminCommand.STATUS_BAD_ADDRESS;
+        } finally {
+            guest.exit(use);
+        }
+        return dispatch(guest);
+    }
+
+    private int dispatch(GuestMemory guest) {
+        int opcode = u16(AdminCommand.OPCODE);
+        int flags = u16(AdminCommand.FLAGS);
+        int allowed = switch (opcode) {
+            case AdminCommand.OP_MEMORY_REGISTER -> MEMORY_FLAGS;
+            case AdminCommand.OP_RING_CREATE -> RING_FLAGS;
+            default -> 0;
+        };
+        if (opcode < AdminCommand.OP_CONTEXT_OPEN || opcode > AdminCommand.OP_RING_DESTROY || (flags & ~allowed) != 0) {
+            return AdminCommand.STATUS_BAD_COMMAND;
+        }
+        GetPutContext context = module.context(i32(AdminCommand.CONTEXT));
+        if (context == null) {
+            return AdminCommand.STATUS_BAD_CONTEXT;
+        }
+        Binding binding = context.binding();
+        if (opcode == AdminCommand.OP_CONTEXT_OPEN) {
+            if (binding != null) {
+                return AdminCommand.STATUS_IN_USE;
+            }
+            result = module.open(context).generation & 0xffff_ffffL;
+            return AdminCommand.STATUS_OK;
+        }
+        if (binding == null) {
+            return AdminCommand.STATUS_BAD_CONTEXT;
+        }
+        if (binding.generation != i32(AdminCommand.GENERATION)) {
+            return AdminCommand.STATUS_STALE;
+        }
+        return switch (opcode) {
+            case AdminCommand.OP_CONTEXT_CLOSE -> {
+                module.close(binding);
+                yield AdminCommand.STATUS_OK;
+            }
+            case AdminCommand.OP_MEMORY_REGISTER -> register(guest, binding, flags);
+            case AdminCommand.OP_MEMORY_UNREGISTER -> unregister(guest, binding);
+            case AdminCommand.OP_RING_CREATE -> createRing(guest, binding, flags);
+            default -> destroyRing(binding);
+        };
+    }
+
+    private int register(GuestMemory guest, Binding binding, int flags) {
+        int id = i32(AdminCommand.MEMORY);
+        int count = i32(AdminCommand.PAGE_COUNT);
+        int shift = i32(AdminCommand.PAGE_SHIFT);
+        long first = i64(AdminCommand.FIRST_OFFSET);
+        long bytes = i64(AdminCommand.SIZE);
+        if (Integer.compareUnsigned(id, config.memories()) >= 0) {
+            return AdminCommand.STATUS_BAD_MEMORY;
+        }
+        if (binding.memory(id) != null) {
+            return AdminCommand.STATUS_IN_USE;
+        }
+        if (count < 1 || count > config.maxPages() || shift < 12 || shift > 21) {
+            return AdminCommand.STATUS_BAD_VALUE;
+        }
+        long total = (long) count << shift;
+        if (first < 0 || first >= 1L << shift || bytes < 1 || bytes > total - first) {
+            return AdminCommand.STATUS_BAD_VALUE;
+        }
+        int use = guest.enter();
+        try {
+            NodeSet nodes = nodes(guest);
+            if (nodes == null) {
+                return AdminCommand.STATUS_BAD_VALUE;
+            }
+            long[] pages = pages(guest, i64(AdminCommand.PAGES), count, shift);
+            if (pages == null) {
+                return AdminCommand.STATUS_BAD_ADDRESS;
+            }
+            binding.put(
+                    new RegisteredMemory(binding, id, flags, i64(AdminCommand.KEY), nodes, pages, shift, first, bytes));
+            return AdminCommand.STATUS_OK;
+        } catch (GuestMemoryFault f) {
+            module.memoryFault(f);
+            return AdminCommand.STATUS_BAD_ADDRESS;
+        } finally {
+            guest.exit(use);
+        }
+    }
+
+    /** Reads a page list, once; null if a page is not aligned, not mapped or not writable. */
+    private static long[] pages(GuestMemory guest, long list, int count, int shift) {
+        long[] pages = new long[count];
+        guest.read(list, MemorySegment.ofArray(pages), 0, count * 8L);
+        for (long page : pages) {
+            if ((page & ((1L << shift) - 1)) != 0 || !guest.writable(page, 1L << shift)) {
+                return null;
+            }
+        }
+        return pages;
+    }
+
+    /** Reads the list of nodes of the command; null if it is too long or names a node that cannot be. */
+    private NodeSet nodes(GuestMemory guest) {
+        int count = i32(AdminCommand.NODE_COUNT);
+        if (count < 0 || count > MAX_NODES) {
+            return null;
+        }
+        short[] ids = new short[count];
+        if (count > 0) {
+            guest.read(i64(AdminCommand.NODES), MemorySegment.ofArray(ids), 0, count * 2L);
+        }
+        for (short id : ids) {
+            if (id < 1 || id > Node.MAX_ID) {
+                return null;
+            }
+        }
+        return NodeSet.of(ids);
+    }
+
+    private int unregister(GuestMemory guest, Binding binding) {
+        RegisteredMemory memory = binding.memory(i32(AdminCommand.MEMORY));
+        if (memory == null) {
+            return AdminCommand.STATUS_BAD_MEMORY;
+        }
+        for (Ring ring : binding.rings()) {
+            if (ring.memory == memory) {
+                return AdminCommand.STATUS_IN_USE;
+            }
+        }
+        memory.unregister();
+        binding.remove(memory);
+        guest.awaitUses();
+        return AdminCommand.STATUS_OK;
+    }
+
+    private int createRing(GuestMemory guest, Binding binding, int flags) {
+        int id = i32(AdminCommand.RING);
+        long capacity = i64(AdminCommand.SIZE);
+        long offset = i64(AdminCommand.RING_OFFSET);
+        RegisteredMemory memory = binding.memory(i32(AdminCommand.MEMORY));
+        if (memory == null) {
+            return AdminCommand.STATUS_BAD_MEMORY;
+        }
+        if (id != AdminCommand.ANY_RING && Integer.compareUnsigned(id, config.rings()) >= 0) {
+            return AdminCommand.STATUS_BAD_RING;
+        }
+        boolean oneWay = (flags & (AdminCommand.RING_WRITE_ONLY | AdminCommand.RING_READ_ONLY))
+                == (AdminCommand.RING_WRITE_ONLY | AdminCommand.RING_READ_ONLY);
+        if (oneWay
+                || capacity < RingHeader.MIN_CAPACITY
+                || capacity > RingHeader.MAX_CAPACITY
+                || Long.bitCount(capacity) != 1
+                || offset % RingHeader.BYTES != 0
+                || !memory.contains(offset, RingHeader.BYTES + capacity)
+                || (memory.firstOffset & (RingHeader.BYTES - 1)) != 0) {
+            return AdminCommand.STATUS_BAD_VALUE;
+        }
+        int at = id == AdminCommand.ANY_RING ? module.freeRing() : id;
+        if (at < 0) {
+            return AdminCommand.STATUS_NO_SPACE;
+        }
+        if (module.ring(at) != null) {
+            return AdminCommand.STATUS_IN_USE;
+        }
+        int use = guest.enter();
+        try {
+            NodeSet nodes = nodes(guest);
+            if (nodes == null) {
+                return AdminCommand.STATUS_BAD_VALUE;
+            }
+            module.createRing(binding, at, flags, memory, offset, capacity, i64(AdminCommand.KEY), nodes);
+            result = at;
+            return AdminCommand.STATUS_OK;
+        } catch (GuestMemoryFault f) {
+            module.memoryFault(f);
+            return AdminCommand.STATUS_BAD_ADDRESS;
+        } finally {
+            guest.exit(use);
+        }
+    }
+
+    private int destroyRing(Binding binding) {
+        Ring ring = module.ring(i32(AdminCommand.RING));
+        if (ring == null || ring.binding != binding) {
+            return AdminCommand.STATUS_BAD_RING;
+        }
+        module.destroyRing(ring);
+        return AdminCommand.STATUS_OK;
+    }
+
+    private int u16(int at) {
+        return command.get(SHORT, at) & 0xffff;
+    }
+
+    private int i32(int at) {
+        return command.get(INT, at);
+    }
+
+    private long i64(int at) {
+        return command.get(LONG, at);
+    }
+}

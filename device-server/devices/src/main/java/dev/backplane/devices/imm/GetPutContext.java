@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.backplane.devices.imm;
+
+import dev.backplane.devices.loop.DrainLoop;
+import dev.backplane.vfiouser.device.DeviceLink;
+import dev.backplane.vfiouser.memory.GuestRange;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * A GET/PUT context (US 9,672,143, claim 1): takes actions out of its page in order, sends each as a request to the
+ * target's module, and writes how it ended; one is under way at a time. Runs on the thread that rings its doorbell, that
+ * polls it, or that finishes its request.
+ */
+final class GetPutContext extends DrainLoop {
+    private static final VarHandle EVENTS;
+
+    static {
+        try {
+            EVENTS = MethodHandles.lookup().findVarHandle(GetPutContext.class, "pendingEvents", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    final MessagingModule module;
+    final int number;
+    final PollState poll;
+
+    private final ModuleBlock block;
+    private final long record;
+    private volatile Binding binding;
+
+    /** Whether the request is with a target; changed by the loop, read by a poller. */
+    private volatile boolean outstanding;
+    /** The target of a one-sided action that takes several turns. */
+    private MessagingModule stepping;
+
+    /** Where the request waits, so that closing the context can clean up there. */
+    private volatile SerialTarget waitingAt;
+
+    private volatile int pendingEvents;
+    private GuestRange eventWord;
+
+    /** Payload bytes moved in this turn, for the counters. */
+    private long bytes;
+
+    GetPutContext(MessagingModule module, int number) {
+        super(module.fabric().workers());
+        this.module = module;
+        this.number = number;
+        this.block = module.block();
+        this.record = block.context(number);
+        this.poll = new PollState(this);
+    }
+
+    Binding binding() {
+        return binding;
+    }
+
+    ContextPages pages() {
+        return module.pages();
+    }
+
+    int generation() {
+        return block.getInt(record + ModuleBlock.CONTEXT_GENERATION);
+    }
+
+    /** Binds the context to a process; by the client's thread, when nobody has it. */
+    Binding open() {
+        int generation = generation() + 1;
+        if (generation == 0) {
+            generation = 1;
+        }
+        block.setInt(record + ModuleBlock.CONTEXT_GENERATION, generation);
+        block.setInt(record + ModuleBlock.CONTEXT_NEXT, 0);
+        block.setInt(record + ModuleBlock.CONTEXT_STATE, ContextState.OPEN.value());
+        block.setLong(record + ModuleBlock.CONTEXT_ACTIONS, 0);
+        block.setLong(record + ModuleBlock.CONTEXT_FAILURES, 0);
+        outstanding = false;
+        stepping = null;
+        waitingAt = null;
+        boolean dedicated = module.fabric().config().dedicated();
+        poll.asleep = !dedicated;
+        poll.sleepWanted = false;
+        pages().open(number, generation, module.node().id(), !dedicated);
+        Binding b = new Binding(this, generation, module.guest());
+        binding = b;
+        if (dedicated) {
+            module.fabric().poller(this).activate(poll);
+        }
+        return b;
+    }
+
+    /** Unbinds it: from now on no turn begins to act for the old binding. By the client's thread. */
+    void unbind() {
+        binding = null;
+    }
+
+    /** Has the target where the request may wait forget it; once the binding has ended. */
+    void leaveTarget() {
+        SerialTarget target = waitingAt;
+        if (target != null) {
+            target.wake();
+        }
+        waitingAt = null;
+    }
+
+    /** An event for the context's process; any thread. */
+    void event() {
+        EVENTS.getAndAdd(this, 1);
+        wake();
+    }
+
+    /** The doorbell was rung: goes on, and has the context polled for a while. */
+    void doorbell() {
+        poll.rung = true;
+        wake();
+        Binding b = binding;
+        if (b != null) {
+            for (Ring ring : b.rings()) {
+                if (ring.wantsSpace()) {
+                    ring.wake();
+                }
+            }
+        }
+    }
+
+    /** What a poller sees in the context. */
+    enum Look {
+        WORK,
+        IDLE,
+        GONE
+    }
+
+    /** Looks for work without taking the loop. */
+    Look look() {
+        Binding b = binding;
+        if (b == null) {
+            return Look.GONE;
+        }
+        int use = b.guest.enter();
+        try {
+            if (binding != b || !b.open() || !module.live()) {
+                return Look.GONE;
+            }
+            if (outstanding) {
+                return Look.IDLE;
+            }
+            // A stale value of next is seen as work, and the turn finds that there is none.
+            return pages().submit(number) == block.getInt(record + ModuleBlock.CONTEXT_NEXT) ? Look.IDLE : Look.WORK;
+        } finally {
+            b.guest.exit(use);
+        }
+    }
+
+    @Override
+    protected boolean turn() {
+        Binding b = binding;
+        if (b == null) {
+            return false;
+        }
+        int use = b.guest.enter();
+        try {
+            // Asked inside the use: whoever unbinds, resets or stops waits for the uses to end after saying so.
+            DeviceLink link = module.link();
+            if (binding != b || !module.live() || link == null) {
+                return false;
+            }
+            boolean more = b.open() && work(b, link);
+            if (pendingEvents != 0) {
+                raiseEvents(link);
+            }
+            return more;
+        } catch (RuntimeException e) {
+            // Ours, not the guest's: this context stops, so that it does not fail again and again.
+            fail(b);
+            throw e;
+        } finally {
+            b.guest.exit(use);
+        }
+    }
+
+    /** Carries out actions; returns whether work is left that nobody will announce. */
+    private boolean work(Binding b, DeviceLink link) {
+        if (poll.rung) {
+            poll.rung = false;
+            awake();
+        }
+        int next = block.getInt(record + ModuleBlock.CONTEXT_NEXT);
+        int first = next;
+        Request r = b.request();
+        bytes = 0;
+        boolean more = false;
+        if (outstanding && resumed(r)) {
+            report(r, next++);
+        }
+        if (!outstanding) {
+            int submit = pages().submit(number);
+            while (submit != next) {
+                if (Integer.compareUnsigned(submit - next, ContextPage.SLOTS) > 0) {
+                    module.tally().badSubmits.increment();
+                    fail(b);
+                    break;
+                }
+                if (next - first >= ContextPage.SLOTS) {
+                    more = true;
+                    break;
+                }
+                r.load(pages(), pages().action(number, next));
+                if (!begin(r, link)) {
+                    outstanding = true;
+                    break;
+                }
+                report(r, next++);
+                if (submit == next) {
+                    submit = pages().submit(number);
+                }
+            }
+        }
+        more |= stepping != null;
+        if (next != first) {
+            module.tally().actions.add(next - first);
+            module.tally().payloadBytes.add(bytes);
+            block.setLong(
+                    record + ModuleBlock.CONTEXT_ACTIONS,
+                    block.getLong(record + ModuleBlock.CONTEXT_ACTIONS) + (next - first));
+            poll.sleepWanted = false;
+        } else if (poll.sleepWanted && !more) {
+            more = !sleep(next);
+        }
+        return more;
+    }
+
+    /** Whether the request that was under way is finished now. */
+    private boolean resumed(Request r) {
+        if (stepping != null) {
+            if (!OneSided.step(stepping, r)) {
+                return false;
+            }
+            stepping = null;
+        } else if (!r.done()) {
+            return false;
+        }
+        outstanding = false;
+        waitingAt = null;
+        return true;
+    }
+
+    /** Starts an action; returns whether it is finished. */
+    private boolean begin(Request r, DeviceLink link) {
+        int status = r.check();
+        if (status != 0) {
+            return r.finish(status);
+        }
+        if (r.command == Action.CMD_NOP) {
+            return r.finish(Completion.OK);
+        }
+        if (!module.offers(r)) {
+            return r.finish(Completion.BAD_COMMAND);
+        }
+        if (!link.busMaster()) {
+            return r.finish(Completion.ABORTED);
+        }
+        MessagingModule target = module.fabric().module(r.targetNode);
+        if (target == null || !target.reachable()) {
+            return r.finish(Completion.UNREACHABLE);
+        }
+        return switch (r.command) {
+            case Action.CMD_PUT, Action.CMD_GET -> {
+                Ring ring = target.ring(r.ring);
+                yield ring == null ? r.finish(Completion.NO_SUCH_RING) : submit(ring, r);
+            }
+            case Action.CMD_WRITE, Action.CMD_READ -> {
+                boolean finished = OneSided.step(target, r);
+                stepping = finished ? null : target;
+                yield finished;
+            }
+            default -> submit(target.atomics(), r);
+        };
+    }
+
+    private boolean submit(SerialTarget target, Request r) {
+        waitingAt = target;
+        return target.submit(r);
+    }
+
+    /** Writes how an action ended. */
+    private void report(Request r, int index) {
+        block.setInt(record + ModuleBlock.CONTEXT_NEXT, index + 1);
+        if (r.status == Completion.OK) {
+            bytes += r.resultLength;
+            module.countDone(r.command);
+        } else {
+            block.count(record + ModuleBlock.CONTEXT_FAILURES);
+            module.countFailed(r.status);
+        }
+        if (r.has(Action.NOTIFY)) {
+            EVENTS.getAndAdd(this, 1);
+        }
+        pages().complete(number, index, r);
+    }
+
+    private void fail(Binding b) {
+        if (b.become(ContextState.ERROR)) {
+            block.setInt(record + ModuleBlock.CONTEXT_STATE, ContextState.ERROR.value());
+            pages().state(number, ContextState.ERROR);
+            EVENTS.getAndAdd(this, 1);
+        }
+    }
+
+    private void raiseEvents(DeviceLink link) {
+        int n = (int) EVENTS.getAndSet(this, 0);
+        int total = block.getInt(record + ModuleBlock.CONTEXT_EVENTS) + n;
+        block.setInt(record + ModuleBlock.CONTEXT_EVENTS, total);
+        long at = block.getLong(ModuleBlock.EVENT_TABLE) + 4L * number;
+        if (eventWord == null || eventWord.iova() != at) {
+            eventWord = new GuestRange(link.memory(), at, 4);
+        }
+        module.events().raise(link, number, eventWord, total, n);
+    }
+
+    /** The module polls the context again, and needs no doorbell. */
+    private void awake() {
+        if (poll.asleep) {
+            poll.asleep = false;
+            pages().doorbellWanted(number, false);
+            module.fabric().poller(this).activate(poll);
+        }
+        poll.sleepWanted = false;
+    }
+
+    /**
+     * Stops being polled; returns false if work came meanwhile.
+     *
+     * <p>The race: here doorbell_wanted is stored, full fence, submit loaded; the process stores submit, full fence, loads
+     * doorbell_wanted (bp_submit() in libbackplane). Either the module sees the action, or the process rings.
+     */
+    private boolean sleep(int next) {
+        poll.sleepWanted = false;
+        pages().doorbellWanted(number, true);
+        VarHandle.fullFence();
+        if (!outstanding && pages().submit(number) != next) {
+            pages().doorbellWanted(number, false);
+            module.tally().lostRaces.increment();
+            return false;
+        }
+        module.tally().sleeps.increment();
+        poll.asleep = true;
+        return true;
+    }
+
+    /** For the client's thread while the module is stopped or reset: what the loop remembers between turns is void. */
+    void forget() {
+        outstanding = false;
+        stepping = null;
+        waitingAt = null;
+        pendingEvents = 0;
+        eventWord = null;
+    }
+
+    /** For the client's thread while the module is stopped: writes a result that has come but was not yet reported. */
+    void settle() {
+        Binding b = binding;
+        if (b != null
+                && b.open()
+                && outstanding
+                && stepping == null
+                && b.request().done()) {
+            report(b.request(), block.getInt(record + ModuleBlock.CONTEXT_NEXT));
+        }
+        if (b != null) {
+            b.replaceRequest();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "context " + number + " of " + module;
+    }
+}

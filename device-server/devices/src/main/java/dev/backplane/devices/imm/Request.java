@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.backplane.devices.imm;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * What the module builds from the fields of an action and sends to the target (US 9,672,143, claim 1), and the answer.
+ * Each binding has one and uses it again and again; it belongs to one thread at a time: the context's loop, or, between
+ * {@link SerialTarget#submit} and {@link #finish}, the target's loop.
+ *
+ * <p>Whoever carries it out asks {@link #valid} inside a use of the initiator's memory, and touches request, page and
+ * memory only then: closing, reset and stop make it invalid and then wait for the uses to end.
+ */
+final class Request {
+    private static final VarHandle DONE;
+
+    static {
+        try {
+            DONE = MethodHandles.lookup().findVarHandle(Request.class, "done", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    final Binding binding;
+
+    /** Link of the one list that the request is in: a target's inbox, or a ring's wait list. */
+    Request next;
+
+    int command;
+    int flags;
+    int targetNode;
+    int ring;
+    long key;
+    long tag;
+    int length;
+    int memoryId;
+    long offset;
+    long remoteOffset;
+    long operand;
+    long swap;
+
+    /** Own registered memory with the payload, or null for the inline area. */
+    RegisteredMemory memory;
+    /** Payload bytes moved so far, when it takes several turns. */
+    long progress;
+    /** Whether it has waited, so that it goes before those that come now. */
+    boolean waiting;
+    /** When a wait ends, on the clock of the timers. */
+    long deadline;
+
+    int status;
+    int resultLength;
+    long resultValue;
+    long resultTag;
+    int resultSource;
+
+    @SuppressWarnings("UnusedVariable") // accessed through DONE
+    private boolean done;
+
+    Request(Binding binding) {
+        this.binding = binding;
+    }
+
+    /** Copies the action at {@code at} out of the page: each word is read once, and checked only afterwards. */
+    void load(ContextPages pages, long at) {
+        long head = pages.getLong(at + Action.COMMAND);
+        command = (int) head & 0xff;
+        flags = (int) (head >>> 8) & 0xff;
+        targetNode = (int) (head >>> 16) & 0xffff;
+        ring = (int) (head >>> 32);
+        key = pages.getLong(at + Action.KEY);
+        tag = pages.getLong(at + Action.TAG);
+        long payload = pages.getLong(at + Action.LENGTH);
+        length = (int) payload;
+        memoryId = (int) (payload >>> 32);
+        offset = pages.getLong(at + Action.OFFSET);
+        remoteOffset = pages.getLong(at + Action.REMOTE_OFFSET);
+        operand = pages.getLong(at + Action.OPERAND);
+        swap = pages.getLong(at + Action.SWAP);
+        clear();
+    }
+
+    private void clear() {
+        memory = null;
+        progress = 0;
+        waiting = false;
+        status = 0;
+        resultLength = 0;
+        resultValue = 0;
+        resultTag = 0;
+        resultSource = 0;
+        done = false;
+    }
+
+    boolean inline() {
+        return memoryId == Action.INLINE;
+    }
+
+    boolean has(int flag) {
+        return (flags & flag) != 0;
+    }
+
+    /**
+     * Checks what can be checked at the initiator, and finds the payload's place.
+     *
+     * @return 0, or the status to end with
+     */
+    int check() {
+        if (command > Action.CMD_COMPARE_SWAP || (flags & ~(Action.WAIT | Action.NOTIFY)) != 0) {
+            return Completion.BAD_COMMAND;
+        }
+        boolean ringed = command == Action.CMD_PUT || command == Action.CMD_GET;
+        if (has(Action.WAIT) && !ringed) {
+            return Completion.BAD_COMMAND;
+        }
+        if (command == Action.CMD_NOP || command >= Action.CMD_FETCH_ADD) {
+            return 0;
+        }
+        if (length < 0) {
+            return Completion.BAD_ADDRESS;
+        }
+        if (inline()) {
+            return offset >= 0 && offset <= ContextPage.INLINE_BYTES && length <= ContextPage.INLINE_BYTES - offset
+                    ? 0
+                    : Completion.BAD_ADDRESS;
+        }
+        memory = binding.memory(memoryId);
+        if (memory == null) {
+            return Completion.NO_SUCH_MEMORY;
+        }
+        return memory.contains(offset, length) ? 0 : Completion.BAD_ADDRESS;
+    }
+
+    /** Whether its binding still waits for it. */
+    boolean valid() {
+        return binding.awaits(this);
+    }
+
+    /** Whether its payload was in a memory that has been unregistered meanwhile. */
+    boolean bereft() {
+        return memory != null && !memory.registered();
+    }
+
+    /** Ends it with that status; the context's loop takes over. Always true, for use as a result. */
+    boolean finish(int endStatus) {
+        status = endStatus;
+        DONE.setRelease(this, true);
+        return true;
+    }
+
+    boolean done() {
+        return (boolean) DONE.getAcquire(this);
+    }
+}

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.backplane.devices.imm;
+
+import dev.backplane.devices.loop.Timers;
+import dev.backplane.vfiouser.memory.GuestCursor;
+import dev.backplane.vfiouser.memory.GuestMemory;
+import dev.backplane.vfiouser.memory.GuestMemoryFault;
+
+/**
+ * A ring buffer in this node's memory, as the target of PUT and GET: the place where producers and consumers from all
+ * nodes are put in one order, rights are checked, and waits are kept.
+ *
+ * <p>Waits are fair: who comes while others wait goes behind them, or gets FULL or EMPTY at once if it does not want to
+ * wait.
+ */
+final class Ring extends SerialTarget {
+    /** Longest wait of an action, whatever it asks for, in microseconds. */
+    static final long MAX_WAIT_MICROS = 10_000_000;
+
+    /**
+     * How often the owner's head is looked at while a PUT waits for room and the owner does not ring its doorbell when
+     * it consumes, in nanoseconds.
+     */
+    private static final long LOOK_NANOS = 1_000_000;
+
+    private static final int SERVED_IN_A_TURN = 32;
+
+    /** Not a status: the request stays in a wait list. */
+    private static final int HELD = -2;
+
+    final MessagingModule owner;
+    final Binding binding;
+    final int id;
+    final RegisteredMemory memory;
+    final NodeSet nodes;
+
+    private final int flags;
+    private final long key;
+    private final ModuleBlock block;
+    private final long record;
+    private final RingBuffer buffer;
+    private final GuestCursor cursor = new GuestCursor();
+    private final WaitList putters = new WaitList();
+    private final WaitList getters = new WaitList();
+    private final Timers timers;
+    private Timers.Timer timer;
+
+    private volatile RingState state = RingState.OPEN;
+    private volatile int closeStatus;
+    /** Whether a PUT waits for the owner to consume; read by the owner's doorbell and the pollers. */
+    private volatile boolean wantsSpace;
+    /** Belongs to the loop: waiting requests may be served now. */
+    private boolean served;
+
+    /** The ring whose record is filled in. */
+    Ring(MessagingModule owner, Binding binding, int id, RegisteredMemory memory, NodeSet nodes) {
+        super(owner.fabric().workers());
+        this.owner = owner;
+        this.binding = binding;
+        this.id = id;
+        this.memory = memory;
+        this.nodes = nodes;
+        this.block = owner.block();
+        this.record = block.ring(id);
+        this.flags = block.getInt(record + ModuleBlock.RING_FLAGS);
+        this.key = block.getLong(record + ModuleBlock.RING_KEY);
+        this.buffer = new RingBuffer(block, record, memory, shared());
+        this.timers = owner.fabric().timers();
+    }
+
+    RingState state() {
+        return state;
+    }
+
+    private boolean shared() {
+        return (flags & AdminCommand.RING_SHARED_CONSUMERS) != 0;
+    }
+
+    /** Whether a PUT waits until the owner's process consumes. */
+    boolean wantsSpace() {
+        return wantsSpace;
+    }
+
+    /** Writes the header of a new ring; by the client's thread, before anybody can find the ring. */
+    void open() {
+        int use = binding.guest.enter();
+        try {
+            cursor.use(binding.guest);
+            buffer.open(cursor, id);
+        } finally {
+            binding.guest.exit(use);
+        }
+    }
+
+    /**
+     * Ends the ring: what waits here, and what comes, ends with {@code status}. Once the uses of the owner's memory that
+     * run now have ended, nothing touches the ring.
+     */
+    void withdraw(int status) {
+        if (become(RingState.CLOSED, status)) {
+            wake();
+        }
+    }
+
+    private synchronized boolean become(RingState next, int status) {
+        if (!state.leadsTo(next)) {
+            return false;
+        }
+        closeStatus = status;
+        state = next;
+        return true;
+    }
+
+    /** Writes that the ring is closed; by the client's thread, once nothing else touches it. */
+    void writeClosed() {
+        int use = binding.guest.enter();
+        try {
+            cursor.use(binding.guest);
+            buffer.state(cursor, RingState.CLOSED);
+        } catch (GuestMemoryFault f) {
+            owner.memoryFault(f);
+        } finally {
+            binding.guest.exit(use);
+        }
+    }
+
+    @Override
+    protected Outcome carryOut(Request r) {
+        int status = 0;
+        GuestMemory guest = binding.guest;
+        int use = guest.enter();
+        try {
+            cursor.use(guest);
+            status = admit(r);
+            if (status == 0) {
+                status = r.command == Action.CMD_PUT ? put(r) : get(r);
+            }
+        } catch (GuestMemoryFault f) {
+            status = blame(r, f);
+        } finally {
+            if (status > Completion.OK && state == RingState.OPEN) {
+                block.count(record + ModuleBlock.RING_REFUSED);
+            }
+            guest.exit(use);
+        }
+        if (status == RingBuffer.MORE) {
+            return Outcome.MORE;
+        }
+        if (status == HELD) {
+            return Outcome.HELD;
+        }
+        if (buffer.takeNotify()) {
+            binding.context.event();
+        }
+        r.finish(status);
+        return Outcome.FINISHED;
+    }
+
+    /** The rights of the request, checked at the target: 0, or the status to end with. */
+    private int admit(Request r) {
+        if (state != RingState.OPEN) {
+            return closeStatus;
+        }
+        if (!owner.reachable()) {
+            return Completion.UNREACHABLE;
+        }
+        if (r.bereft()) {
+            return Completion.NO_SUCH_MEMORY;
+        }
+        MessagingModule source = r.binding.context.module;
+        boolean mayPut = source == owner || (flags & AdminCommand.RING_READ_ONLY) == 0;
+        boolean mayGet = shared() && (source == owner || (flags & AdminCommand.RING_WRITE_ONLY) == 0);
+        if (r.key != key
+                || !owner.admits(source)
+                || !nodes.contains(source.node().id())
+                || !(r.command == Action.CMD_PUT ? mayPut : mayGet)) {
+            owner.tally().ringDenied.increment();
+            return Completion.DENIED;
+        }
+        return 0;
+    }
+
+    private int put(Request r) {
+        int status = putters.isEmpty() || r.waiting ? buffer.append(r, cursor) : Completion.FULL;
+        if (status == Completion.OK) {
+            owner.tally().ringElementsIn.increment();
+            served = !getters.isEmpty();
+        } else if (status == Completion.FULL && r.has(Action.WAIT)) {
+            if (!shared() && !wantsSpace) {
+                wantsSpace = true;
+                buffer.wantSpace(cursor, true);
+                status = buffer.append(r, cursor);
+                if (status != Completion.FULL) {
+                    return status;
+                }
+            }
+            return hold(r, putters);
+        } else if (status == Completion.RING_CORRUPT) {
+            corrupt();
+        }
+        return status;
+    }
+
+    private int get(Request r) {
+        int status = getters.isEmpty() || r.waiting ? buffer.remove(r, cursor) : Completion.EMPTY;
+        if (status == Completion.OK) {
+            owner.tally().ringElementsOut.increment();
+            served = !putters.isEmpty();
+        } else if (status == Completion.EMPTY && r.has(Action.WAIT)) {
+            return hold(r, getters);
+        } else if (status == Completion.RING_CORRUPT) {
+            corrupt();
+        }
+        return status;
+    }
+
+    private int hold(Request r, WaitList list) {
+        if (!r.waiting) {
+            r.waiting = true;
+            long micros = Long.compareUnsigned(r.operand, MAX_WAIT_MICROS) < 0 ? r.operand : MAX_WAIT_MICROS;
+            r.deadline = timers.now() + micros * 1000;
+            r.binding.context.module.tally().waits.increment();
+            list.add(r);
+            // The next turn sets the timer.
+            served = true;
+        }
+        return HELD;
+    }
+
+    /** Whose fault a fault is: the initiator's payload may be gone, else it is the owner who broke the ring. */
+    private int blame(Request r, GuestMemoryFault f) {
+        if (r.memory != null && !r.memory.accessible(r.offset, r.length, r.command == Action.CMD_GET)) {
+            r.binding.context.module.memoryFault(f);
+            return Completion.BAD_ADDRESS;
+        }
+        owner.memoryFault(f);
+        corrupt();
+        return Completion.RING_CORRUPT;
+    }
+
+    /** The owner broke its ring: closed for it, and nobody else is hurt. */
+    private void corrupt() {
+        if (!become(RingState.CORRUPT, Completion.RING_CORRUPT)) {
+            return;
+        }
+        owner.tally().ringCorrupt.increment();
+        block.setInt(record + ModuleBlock.RING_STATE, RingState.CORRUPT.value());
+        served = true;
+        try {
+            buffer.state(cursor, RingState.CORRUPT);
+        } catch (GuestMemoryFault f) {
+            // The memory is what is broken: the owner learns it from its actions.
+            owner.memoryFault(f);
+        }
+        binding.context.event();
+    }
+
+    @Override
+    protected boolean needsTurn() {
+        return served;
+    }
+
+    /** Serves the wait lists, and ends what has waited too long or has nobody any more. */
+    @Override
+    protected boolean attend() {
+        served = false;
+        if (putters.isEmpty() && getters.isEmpty()) {
+            return false;
+        }
+        if (state != RingState.OPEN || !owner.reachable()) {
+            int status = state == RingState.OPEN ? Completion.UNREACHABLE : closeStatus;
+            endAll(putters, status);
+            endAll(getters, status);
+        } else {
+            serve(putters);
+            serve(getters);
+            long now = timers.now();
+            expire(putters.removeEnded(now));
+            expire(getters.removeEnded(now));
+        }
+        settle();
+        return served;
+    }
+
+    private void serve(WaitList list) {
+        for (int i = 0; !list.isEmpty() && !busy(); i++) {
+            if (i == SERVED_IN_A_TURN) {
+                served = true;
+                return;
+            }
+            Request r = list.first();
+            Outcome outcome = attempt(r);
+            if (outcome == Outcome.HELD) {
+                return;
+            }
+            list.removeFirst();
+            if (outcome == Outcome.MORE) {
+                goOnWith(r);
+            }
+        }
+    }
+
+    private void endAll(WaitList list, int status) {
+        while (!list.isEmpty()) {
+            end(list.removeFirst(), status);
+        }
+    }
+
+    private void expire(Request ended) {
+        Request r = ended;
+        while (r != null) {
+            Request following = r.next;
+            r.next = null;
+            end(r, Completion.TIMED_OUT);
+            r = following;
+        }
+    }
+
+    /** Nobody waits for room any more, or somebody still does: says so to the owner, and to the timer. */
+    private void settle() {
+        if (wantsSpace && putters.isEmpty()) {
+            wantsSpace = false;
+            clearWish();
+        }
+        long wakeAt = Long.MAX_VALUE;
+        if (!putters.isEmpty()) {
+            wakeAt = putters.deadline();
+            if (!shared()) {
+                wakeAt = Math.min(wakeAt, timers.now() + LOOK_NANOS);
+            }
+        }
+        if (!getters.isEmpty()) {
+            wakeAt = Math.min(wakeAt, getters.deadline());
+        }
+        if (wakeAt != Long.MAX_VALUE) {
+            if (timer == null) {
+                timer = timers.timer(this::wakeLater);
+            }
+            timer.arm(wakeAt);
+        }
+    }
+
+    private void clearWish() {
+        int use = binding.guest.enter();
+        try {
+            if (state == RingState.OPEN && owner.reachable()) {
+                cursor.use(binding.guest);
+                buffer.wantSpace(cursor, false);
+            }
+        } catch (GuestMemoryFault f) {
+            owner.memoryFault(f);
+        } finally {
+            binding.guest.exit(use);
+        }
+    }
+}
