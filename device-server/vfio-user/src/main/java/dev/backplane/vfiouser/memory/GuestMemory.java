@@ -4,6 +4,7 @@ package dev.backplane.vfiouser.memory;
 import dev.backplane.vfiouser.counter.Counter;
 import dev.backplane.vfiouser.counter.CounterGroup;
 import dev.backplane.vfiouser.memory.GuestMemoryFault.Reason;
+import dev.backplane.vfiouser.quiescence.Readers;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -38,6 +39,7 @@ public final class GuestMemory {
     private final Readers readers = new Readers();
     private volatile WindowTable table = WindowTable.EMPTY;
     private volatile DmaTransport transport;
+    private volatile DirtyLog dirtyLog;
     private volatile boolean broken;
     private volatile long faultAddress;
 
@@ -135,6 +137,31 @@ public final class GuestMemory {
         unmapWaits.add(readers.await());
     }
 
+    /** Starts to log which pages are written; when this returns, every write is logged. Does nothing when it is on. */
+    public void startDirtyLog() {
+        if (dirtyLog == null) {
+            dirtyLog = new DirtyLog();
+            awaitUses();
+        }
+    }
+
+    public void stopDirtyLog() {
+        dirtyLog = null;
+    }
+
+    /** The log of written pages, or null while it is off. */
+    public DirtyLog dirtyLog() {
+        return dirtyLog;
+    }
+
+    /** A write has been made: what {@link #write} does by itself, and {@link GuestRange} for its stores. */
+    void written(long iova, long bytes) {
+        DirtyLog log = dirtyLog;
+        if (log != null) {
+            log.mark(iova, bytes);
+        }
+    }
+
     /** Whether all of the range is mapped. A length of 0 needs nothing. */
     public boolean readable(long iova, long bytes) {
         return covered(iova, bytes, false);
@@ -202,6 +229,7 @@ public final class GuestMemory {
                     throw broken(at);
                 }
             }
+            written(at, n);
             done += n;
         }
     }

@@ -126,6 +126,7 @@ public final class GuestRange {
         try {
             if (segment != null) {
                 segment.set(GuestMemory.SHORT, base + offset, (short) value);
+                memory.written(iova + offset, 2);
                 return;
             }
         } catch (InternalError e) {
@@ -140,6 +141,7 @@ public final class GuestRange {
         try {
             if (segment != null) {
                 segment.set(GuestMemory.INT, base + offset, value);
+                memory.written(iova + offset, 4);
                 return;
             }
         } catch (InternalError e) {
@@ -154,6 +156,7 @@ public final class GuestRange {
         try {
             if (segment != null) {
                 segment.set(GuestMemory.LONG, base + offset, value);
+                memory.written(iova + offset, 8);
                 return;
             }
         } catch (InternalError e) {
@@ -169,6 +172,7 @@ public final class GuestRange {
         try {
             if (segment != null) {
                 Holder.INT.setRelease(segment, base + offset, value);
+                memory.written(iova + offset, 4);
                 return;
             }
         } catch (InternalError e) {
@@ -184,6 +188,7 @@ public final class GuestRange {
         try {
             if (segment != null) {
                 Holder.LONG.setRelease(segment, base + offset, value);
+                memory.written(iova + offset, 8);
                 return;
             }
         } catch (InternalError e) {
@@ -209,6 +214,7 @@ public final class GuestRange {
 
     private void store(long offset, int width) {
         memory.requireTransport(iova).write(iova + offset, bounce, 0, width);
+        memory.written(iova + offset, width);
     }
 
     /** Handles with access modes. A window's own alignment is unknown, so the layouts demand only what check() proved. */

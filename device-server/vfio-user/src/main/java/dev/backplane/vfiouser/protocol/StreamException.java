@@ -15,6 +15,8 @@ public final class StreamException extends IOException {
         CUT_SHORT("cut_short"),
         /** A header says a size below its own or above the largest message. */
         BAD_SIZE("bad_size"),
+        /** The client's first message was no version that can be agreed on. */
+        NO_VERSION("no_version"),
         /** Descriptors were lost, because this process has too many open. */
         LOST_DESCRIPTORS("lost_descriptors"),
         /** More descriptors than any message can carry came before it was complete. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.backplane.vfiouser.memory;
+package dev.backplane.vfiouser.quiescence;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -13,7 +13,7 @@ import java.util.concurrent.locks.LockSupport;
  * #enter} (an atomic add) and the counts' volatile reads in {@link #await} are full barriers, so either the reader sees
  * the new table, or the writer sees the reader.
  */
-final class Readers {
+public final class Readers {
     private static final VarHandle COUNTS = MethodHandles.arrayElementVarHandle(long[].class);
 
     /** Distance of the two counts in longs: two cache lines, so that readers of both phases do not share one. */
@@ -26,13 +26,14 @@ final class Readers {
     private volatile int phase;
 
     /** Starts a use; returns the token for {@link #exit}. */
-    int enter() {
+    public int enter() {
         int token = phase;
         COUNTS.getAndAdd(counts, (token + 1) * STRIDE, 1L);
         return token;
     }
 
-    void exit(int token) {
+    /** Ends a use. */
+    public void exit(int token) {
         COUNTS.getAndAdd(counts, (token + 1) * STRIDE, -1L);
     }
 
@@ -42,7 +43,7 @@ final class Readers {
      *
      * @return number of times that it had to sleep
      */
-    int await() {
+    public int await() {
         int slept = 0;
         for (int round = 0; round < 2; round++) {
             int old = phase;

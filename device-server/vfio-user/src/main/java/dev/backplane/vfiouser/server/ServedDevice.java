@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.backplane.vfiouser.server;
+
+import dev.backplane.vfiouser.device.DeviceLink;
+import dev.backplane.vfiouser.device.Migratable;
+import dev.backplane.vfiouser.device.PciDevice;
+import dev.backplane.vfiouser.device.ResetKind;
+import dev.backplane.vfiouser.interrupt.InterruptController;
+import dev.backplane.vfiouser.interrupt.Interrupts;
+import dev.backplane.vfiouser.memory.GuestMemory;
+import dev.backplane.vfiouser.natives.NativeException;
+import dev.backplane.vfiouser.pci.Bar;
+import dev.backplane.vfiouser.pci.ConfigSpace;
+import dev.backplane.vfiouser.pci.MsixTable;
+import dev.backplane.vfiouser.pci.PciFunction;
+import dev.backplane.vfiouser.protocol.Region;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A device together with all that the library provides around it: configuration space, MSI-X structures, interrupts,
+ * BARs, guest memory. It outlives connections; what a client leaves behind is gone when {@link #release} returns.
+ * Confined to the client's thread, but for {@link DeviceLink}.
+ */
+final class ServedDevice implements DeviceLink, ConfigSpace.Listener, AutoCloseable {
+    private final PciDevice device;
+    private final PciFunction function;
+    private final ConfigSpace config;
+    private final InterruptController interrupts;
+    private final MsixTable msixTable;
+    private final BarRegion[] bars = new BarRegion[Region.BAR5 + 1];
+    private final GuestMemory memory = new GuestMemory();
+    private boolean busMaster;
+
+    ServedDevice(PciDevice device, String name) throws NativeException {
+        this.device = device;
+        this.function = device.function();
+        this.config = new ConfigSpace(function, this);
+        PciFunction.Msix msix = function.msix();
+        this.interrupts = new InterruptController(msix == null ? 0 : msix.vectors(), function.pin());
+        this.msixTable = msix == null ? null : new MsixTable(msix.vectors(), interrupts::tableMask);
+        try {
+            for (Bar b : function.bars()) {
+                MappedBar mapped = b.mapped().isEmpty() ? null : new MappedBar(name, b);
+                MsixTable table = msix != null && msix.bar() == b.index() ? msixTable : null;
+                bars[b.index()] = new BarRegion(device, b, mapped, msix, table, interrupts);
+            }
+        } catch (NativeException e) {
+            close();
+            throw e;
+        }
+    }
+
+    PciFunction function() {
+        return function;
+    }
+
+    ConfigSpace config() {
+        return config;
+    }
+
+    InterruptController controller() {
+        return interrupts;
+    }
+
+    /** The MSI-X table, or null. */
+    MsixTable msixTable() {
+        return msixTable;
+    }
+
+    /** The device if its state can be saved, or null. */
+    Migratable migratable() {
+        return device instanceof Migratable m ? m : null;
+    }
+
+    /** The BAR of that region index, or null. */
+    BarRegion bar(int region) {
+        return region >= Region.BAR0 && region <= Region.BAR5 ? bars[region] : null;
+    }
+
+    /** Size of a region in bytes; 0 for one that does not exist. */
+    long regionBytes(int region) {
+        if (region == Region.CONFIG) {
+            return ConfigSpace.BYTES;
+        }
+        BarRegion bar = bar(region);
+        return bar == null ? 0 : bar.bytes();
+    }
+
+    void attach() {
+        device.attach(this);
+    }
+
+    void detach() {
+        device.detach();
+    }
+
+    /** Releases all that the client gave, whether the device was attached or not; it has been detached if so. */
+    void release() {
+        interrupts.disconnect();
+        memory.transport(null);
+        memory.unmapAll();
+        memory.stopDirtyLog();
+        resetSurroundings();
+    }
+
+    void reset(ResetKind kind) {
+        device.reset(kind);
+        resetSurroundings();
+    }
+
+    private void resetSurroundings() {
+        interrupts.reset();
+        if (msixTable != null) {
+            msixTable.reset();
+        }
+        config.reset();
+        controlChanged();
+    }
+
+    @Override
+    public void controlChanged() {
+        boolean now = config.busMaster();
+        interrupts.control(now, config.msixMasked(), config.intxDisabled());
+        if (busMaster && !now) {
+            // Who asked before may still be at it: the write is answered when nobody is.
+            memory.awaitUses();
+        }
+        busMaster = now;
+    }
+
+    @Override
+    public void functionLevelReset() {
+        reset(ResetKind.FUNCTION_LEVEL);
+    }
+
+    /** Reads configuration space; the range is checked. */
+    void readConfig(int offset, int count, MemorySegment to, long at) {
+        config.intxStatus(interrupts.pinAsserted());
+        config.read(offset, to, at, count);
+    }
+
+    @Override
+    public GuestMemory memory() {
+        return memory;
+    }
+
+    @Override
+    public Interrupts interrupts() {
+        return interrupts;
+    }
+
+    @Override
+    public boolean busMaster() {
+        return config.busMaster();
+    }
+
+    @Override
+    public MemorySegment mappedBar(int bar) {
+        BarRegion region = bar(bar);
+        if (region == null || region.mapped() == null) {
+            throw new IllegalArgumentException("BAR " + bar + " has no mapped area");
+        }
+        return region.mapped().memory();
+    }
+
+    /** Frees the BARs' memory. */
+    @Override
+    public void close() {
+        for (BarRegion b : bars) {
+            if (b != null && b.mapped() != null) {
+                b.mapped().close();
+            }
+        }
+    }
+}
