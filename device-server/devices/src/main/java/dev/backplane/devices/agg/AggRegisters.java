@@ -84,6 +84,11 @@ public final class AggRegisters {
                     "bad_accesses",
                     RO,
                     "Accesses to nothing, of a wrong width, or with a value out of range (low 32 bits).")
+            .reservedTo(0x70)
+            .u64(
+                    "multicast_filter",
+                    RW,
+                    "Groups to receive: bit n for those whose CRC (ether_crc() >> 26 of Linux) is n.")
             .reservedTo(0x100)
             .size(0x100);
 
@@ -105,6 +110,7 @@ public final class AggRegisters {
     public static final int EVENT_STATUS = LAYOUT.offset("event_status");
     public static final int QUEUE_ERRORS = LAYOUT.offset("queue_errors");
     public static final int PACKET_FILTER = LAYOUT.offset("packet_filter");
+    public static final int MULTICAST_FILTER = LAYOUT.offset("multicast_filter");
     public static final int SCRATCH = LAYOUT.offset("scratch");
     public static final int BAD_ACCESSES = LAYOUT.offset("bad_accesses");
 
@@ -112,6 +118,11 @@ public final class AggRegisters {
     public static final int CONTROL_RESET = 2;
     public static final int STATUS_STATE_MASK = 0xf;
     public static final int STATUS_LINK_UP = 0x10;
+    /** Values of {@link #ERROR}. */
+    public static final int ERROR_NONE = 0;
+
+    public static final int ERROR_BROKEN_MEMORY = 1;
+    public static final int ERROR_RESTORE = 2;
     public static final int EVENT_LINK = 1;
     public static final int EVENT_QUEUE_ERROR = 2;
     public static final int EVENT_QUEUE = 4;
@@ -147,6 +158,9 @@ public final class AggRegisters {
             .add("BP_AGG_STATE_FAILED", 2, "stopped by an error; reset recovers")
             .add("BP_AGG_STATUS_STATE_MASK", STATUS_STATE_MASK, "the state's bits in status")
             .add("BP_AGG_STATUS_LINK_UP", STATUS_LINK_UP, "the link is up")
+            .add("BP_AGG_ERROR_NONE", ERROR_NONE, "no error")
+            .add("BP_AGG_ERROR_BROKEN_MEMORY", ERROR_BROKEN_MEMORY, "guest memory was truncated")
+            .add("BP_AGG_ERROR_RESTORE", ERROR_RESTORE, "a saved state could not be restored")
             .add("BP_AGG_EVENT_LINK", EVENT_LINK, "the link changed")
             .add("BP_AGG_EVENT_QUEUE_ERROR", EVENT_QUEUE_ERROR, "a queue stopped, see queue_errors")
             .add("BP_AGG_EVENT_QUEUE", EVENT_QUEUE, "a queue wants service; only without MSI-X")

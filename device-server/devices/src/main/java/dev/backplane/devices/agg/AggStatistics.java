@@ -27,7 +27,15 @@ public final class AggStatistics {
             .u64("interrupts_suppressed", RO, "Completions for which the event index wanted no interrupt.")
             .u64("bad_accesses", RO, "Register accesses that were refused.")
             .u64("resets", RO, "Resets of the device.")
-            .size(18 * 8);
+            .u64("tx_port_waits", RO, "Times that a transmit queue waited for room at an output port.")
+            .u64("rx_dropped_flooded", RO, "Copies of flooded frames dropped because this port was full.")
+            .u64("rx_dropped_malformed", RO, "Frames dropped because they could not be segmented for this port.")
+            .u64("rx_segmented", RO, "Frames that were segmented in software for this port.")
+            .u64("rx_checksummed", RO, "Packets whose checksum was computed for this port.")
+            .u64("interrupts_moderated", RO, "Interrupts held back by moderation.")
+            .u64("queue_errors", RO, "Queues that stopped with an error.")
+            .u64("stuck", RO, "Times that the port became stuck.")
+            .size(26 * 8);
 
     private AggStatistics() {}
 }

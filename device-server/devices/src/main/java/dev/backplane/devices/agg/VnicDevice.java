@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.backplane.devices.agg;
+
+import dev.backplane.devices.Node;
+import dev.backplane.devices.fabric.FabricCore;
+import dev.backplane.devices.fabric.ForwardingDomain;
+import dev.backplane.devices.fabric.PortConfig;
+import dev.backplane.devices.layout.PciIds;
+import dev.backplane.devices.loop.Timers;
+import dev.backplane.devices.loop.Workers;
+import dev.backplane.vfiouser.counter.CounterGroup;
+import dev.backplane.vfiouser.device.DeviceLink;
+import dev.backplane.vfiouser.device.PciDevice;
+import dev.backplane.vfiouser.device.ResetKind;
+import dev.backplane.vfiouser.memory.GuestMemory;
+import dev.backplane.vfiouser.pci.Bar;
+import dev.backplane.vfiouser.pci.PciFunction;
+import java.util.List;
+
+/**
+ * The aggregation device as one guest sees it: a vNIC. This class is its life: attaching, enabling, resetting. What its
+ * registers do is in {@link VnicRegisters}, its transmit side in {@link TransmitQueue}, its receive side in {@link
+ * VnicPort}.
+ */
+public final class VnicDevice implements PciDevice {
+    /** What the device offers. */
+    static final long FEATURES = AggRegisters.FEATURE_CHECKSUM
+            | AggRegisters.FEATURE_TSO4
+            | AggRegisters.FEATURE_TSO6
+            | AggRegisters.FEATURE_UDP_SEGMENTATION
+            | AggRegisters.FEATURE_VLAN
+            | AggRegisters.FEATURE_MULTI_QUEUE
+            | AggRegisters.FEATURE_MODERATION;
+
+    /** Base class 02h, sub-class 00h: Ethernet controller (PCI Code and ID Assignment Specification). */
+    private static final int CLASS_ETHERNET = 0x02_0000;
+
+    private static final PciFunction FUNCTION = new PciFunction(
+            PciIds.VENDOR,
+            PciIds.AGGREGATION_DEVICE,
+            PciIds.VENDOR,
+            PciIds.AGGREGATION_DEVICE,
+            1,
+            CLASS_ETHERNET,
+            List.of(Bar.registers(0, AggRegisters.BAR_BYTES)),
+            true,
+            new PciFunction.Msix(AggRegisters.VECTORS, 0, AggRegisters.MSIX_TABLE, AggRegisters.MSIX_PBA));
+
+    private final Node node;
+    private final FabricCore core;
+    private final VnicState state = new VnicState();
+    private final VnicCounters counters = new VnicCounters();
+    private final VnicEvents events;
+    private final VnicRegisters registers;
+    private final VnicPort port;
+    private final TransmitQueue[] transmit = new TransmitQueue[AggRegisters.MAX_QUEUE_PAIRS];
+
+    private volatile DeviceLink link;
+    private volatile boolean adminUp;
+    private volatile boolean linkUp;
+
+    // Copies of registers for the data paths.
+    private volatile int mtu;
+    private volatile int queuePairs;
+    private volatile int packetFilter;
+    private volatile long multicastFilter;
+    private volatile long driverFeatures;
+
+    @SuppressWarnings("this-escape") // the parts only keep the reference
+    VnicDevice(Node node, PortConfig config, FabricCore core, ForwardingDomain domain, int portIndex) {
+        this.node = node;
+        this.core = core;
+        this.adminUp = config.adminUp();
+        this.events = new VnicEvents(this);
+        this.registers = new VnicRegisters(this);
+        this.port = new VnicPort(core, portIndex, config, this);
+        for (int i = 0; i < transmit.length; i++) {
+            transmit[i] = new TransmitQueue(new QueueLink(this, i), core, domain, port);
+        }
+        powerOn(0);
+    }
+
+    // ---- PciDevice ----
+
+    @Override
+    public PciFunction function() {
+        return FUNCTION;
+    }
+
+    @Override
+    public void attach(DeviceLink to) {
+        link = to;
+    }
+
+    @Override
+    public long read(int bar, long offset, int width) {
+        return registers.read(offset, width);
+    }
+
+    @Override
+    public void write(int bar, long offset, int width, long value) {
+        registers.write(offset, width, value);
+    }
+
+    @Override
+    public void reset(ResetKind kind) {
+        counters.resets.increment();
+        quiesce();
+        powerOn(state.getInt(AggRegisters.EPOCH) + 1);
+    }
+
+    @Override
+    public void detach() {
+        quiesce();
+        powerOn(state.getInt(AggRegisters.EPOCH) + 1);
+        link = null;
+    }
+
+    // ---- for the management side, any thread ----
+
+    public Node node() {
+        return node;
+    }
+
+    /** The vNIC's counters; those of the statistics block and more. */
+    public CounterGroup counters() {
+        return counters.group();
+    }
+
+    /** Holds the link down from the server's side, or lets it come up. */
+    public void setAdminUp(boolean up) {
+        adminUp = up;
+        updateLink();
+    }
+
+    public boolean adminUp() {
+        return adminUp;
+    }
+
+    public boolean linkUp() {
+        return linkUp;
+    }
+
+    public VnicStatus status() {
+        return VnicStatus.of(state.getInt(AggRegisters.STATUS));
+    }
+
+    // ---- for the parts ----
+
+    VnicState state() {
+        return state;
+    }
+
+    VnicCounters count() {
+        return counters;
+    }
+
+    VnicEvents events() {
+        return events;
+    }
+
+    VnicPort port() {
+        return port;
+    }
+
+    Workers workers() {
+        return core.workers();
+    }
+
+    Timers timers() {
+        return core.timers();
+    }
+
+    /** The guest, or null. */
+    DeviceLink link() {
+        return link;
+    }
+
+    int mtu() {
+        return mtu;
+    }
+
+    int queuePairs() {
+        return queuePairs;
+    }
+
+    long driverFeatures() {
+        return driverFeatures;
+    }
+
+    /** Whether the guest wants a frame that is not addressed to it alone. */
+    boolean wantsFlooded(long destination, boolean group) {
+        int filter = packetFilter;
+        if ((filter & AggRegisters.FILTER_PROMISCUOUS) != 0) {
+            return true;
+        }
+        return group
+                && ((filter & AggRegisters.FILTER_ALL_MULTICAST) != 0
+                        || MulticastFilter.passes(multicastFilter, destination));
+    }
+
+    /** A queue's loop has found that the guest's memory is broken. Any thread. */
+    void fail(int error) {
+        synchronized (this) {
+            if (status() != VnicStatus.RUNNING) {
+                return;
+            }
+            state.setInt(AggRegisters.ERROR, error);
+            setStatus(VnicStatus.FAILED);
+        }
+        updateLink();
+    }
+
+    // ---- register writes, on the client's thread ----
+
+    void doorbell(int queue) {
+        if (queue < AggRegisters.MAX_QUEUE_PAIRS) {
+            counters.txDoorbells.increment();
+            transmit[queue].wake();
+        } else {
+            counters.rxDoorbells.increment();
+            port.wake();
+        }
+    }
+
+    /** A write to the control register. */
+    void control(int value) {
+        if ((value & AggRegisters.CONTROL_RESET) != 0) {
+            reset(ResetKind.FUNCTION_LEVEL);
+            return;
+        }
+        boolean enable = (value & AggRegisters.CONTROL_ENABLE) != 0;
+        VnicStatus status = status();
+        if (enable && status == VnicStatus.IDLE) {
+            state.setInt(AggRegisters.CONTROL, AggRegisters.CONTROL_ENABLE);
+            setStatus(VnicStatus.RUNNING);
+            updateSettings();
+            for (int q = 0; q < VnicState.QUEUES; q++) {
+                if (queueStatus(q) == QueueStatus.RUNNING) {
+                    activate(q);
+                }
+            }
+            updateLink();
+            wakeAll();
+        } else if (!enable && status == VnicStatus.RUNNING) {
+            state.setInt(AggRegisters.CONTROL, 0);
+            setStatus(VnicStatus.IDLE);
+            quiesce();
+        }
+    }
+
+    /** Enables a queue with the registers that it has, or disables it. When disabled it has stopped on return. */
+    void enableQueue(int queue, boolean enable) {
+        int at = VnicState.queue(queue);
+        boolean enabled = state.getInt(at + QueueRegisters.CONTROL) != 0;
+        if (enable == enabled) {
+            return;
+        }
+        state.setInt(at + QueueRegisters.CONTROL, enable ? QueueRegisters.ENABLE : 0);
+        if (!enable) {
+            queueLink(queue).activate(null);
+            awaitUses();
+            wake(queue);
+            state.forgetQueue(queue);
+            return;
+        }
+        int error = QueueSetup.check(state, queue, link);
+        if (error != 0) {
+            state.setInt(at + QueueRegisters.STATE, QueueStatus.STOPPED.code());
+            state.setInt(at + QueueRegisters.ERROR, error);
+            state.getAndOr(AggRegisters.QUEUE_ERRORS, 1 << queue);
+            counters.queueErrors.increment();
+            return;
+        }
+        state.setInt(at + QueueRegisters.STATE, QueueStatus.RUNNING.code());
+        if (status() == VnicStatus.RUNNING) {
+            activate(queue);
+            wake(queue);
+        }
+    }
+
+    /** A register that data paths have a copy of may have changed. */
+    void updateSettings() {
+        mtu = state.getInt(AggRegisters.MTU);
+        queuePairs = state.getInt(AggRegisters.QUEUE_PAIRS);
+        packetFilter = state.getInt(AggRegisters.PACKET_FILTER);
+        multicastFilter = state.getLong(AggRegisters.MULTICAST_FILTER);
+        driverFeatures = state.getLong(AggRegisters.DRIVER_FEATURES);
+    }
+
+    private void activate(int queue) {
+        queueLink(queue).activate(QueueSetup.ring(state, queue, link));
+    }
+
+    private QueueStatus queueStatus(int queue) {
+        return QueueStatus.of(state.getInt(VnicState.queue(queue) + QueueRegisters.STATE));
+    }
+
+    private QueueLink queueLink(int queue) {
+        return queue < AggRegisters.MAX_QUEUE_PAIRS
+                ? transmit[queue].link()
+                : port.queue(queue - AggRegisters.MAX_QUEUE_PAIRS).link();
+    }
+
+    private void wake(int queue) {
+        if (queue < AggRegisters.MAX_QUEUE_PAIRS) {
+            transmit[queue].wake();
+        } else {
+            port.wake();
+        }
+    }
+
+    private void wakeAll() {
+        for (TransmitQueue t : transmit) {
+            t.wake();
+        }
+        port.wake();
+    }
+
+    /**
+     * Ends all that goes on: when this returns, no loop touches guest memory or signals on behalf of what was before.
+     * A loop looks at its ring inside a use of the memory; the ring is taken away first, then all uses are waited for.
+     */
+    private void quiesce() {
+        for (int q = 0; q < VnicState.QUEUES; q++) {
+            queueLink(q).activate(null);
+        }
+        awaitUses();
+        setLink(false, false);
+        wakeAll(); // what was waiting, or queued for this port, goes back to rendezvous memory
+    }
+
+    private void awaitUses() {
+        DeviceLink guest = link;
+        if (guest != null) {
+            GuestMemory memory = guest.memory();
+            memory.awaitUses();
+        }
+    }
+
+    /** All registers as after power-on, but for the epoch. */
+    private void powerOn(int epoch) {
+        DeviceLink guest = link;
+        synchronized (this) {
+            state.clear();
+            state.setInt(AggRegisters.EPOCH, epoch);
+            state.setLong(AggRegisters.FEATURES, FEATURES);
+            long mac = node.mac().bits();
+            state.setInt(AggRegisters.MAC_LOW, Integer.reverseBytes((int) (mac >>> 16)));
+            state.setInt(AggRegisters.MAC_HIGH, Short.reverseBytes((short) mac) & 0xffff);
+            state.setInt(AggRegisters.NODE_ID, node.id());
+            state.setInt(AggRegisters.LINK_SPEED, port.config().speedMbit());
+        }
+        updateSettings();
+        if (guest != null) {
+            guest.interrupts().pin(false);
+        }
+    }
+
+    private synchronized void setStatus(VnicStatus next) {
+        if (!status().mayBecome(next)) {
+            throw new IllegalStateException(this + ": " + status() + " cannot become " + next);
+        }
+        state.setInt(AggRegisters.STATUS, next.code());
+    }
+
+    private void updateLink() {
+        setLink(adminUp && status() == VnicStatus.RUNNING, true);
+    }
+
+    private void setLink(boolean up, boolean tell) {
+        synchronized (this) {
+            if (!port.setLink(up)) {
+                return;
+            }
+            linkUp = up;
+            int status = status().code() | (up ? AggRegisters.STATUS_LINK_UP : 0);
+            state.setInt(AggRegisters.STATUS, status);
+        }
+        // Without the lock: the loops that run now may be anybody's.
+        port.wake();
+        if (tell) {
+            events.raise(AggRegisters.EVENT_LINK);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return node.name() + ".agg";
+    }
+}

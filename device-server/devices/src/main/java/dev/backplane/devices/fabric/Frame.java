@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.backplane.devices.fabric;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A frame in rendezvous memory, as one loop looks at it: the fields of its second descriptor. One instance per loop is
+ * used for all its frames. Inside the fabric a frame is untagged; its VLAN id and priority are beside it.
+ */
+public final class Frame {
+    /** The transport checksum is partial: whoever takes the frame off the fabric completes it or may trust the data. */
+    public static final int CHECKSUM_PARTIAL = 1;
+    /** The transport checksum is known to be right. */
+    public static final int CHECKSUM_VALID = 2;
+
+    /** VLAN id in a tag's control information (IEEE 802.1Q, 9.6). */
+    public static final int VLAN_ID_MASK = 0xfff;
+
+    public int cell;
+    public int cells;
+    public int offset;
+    public int length;
+    public int flags;
+    public int vlanTci;
+    public int csumStart;
+    public int csumOffset;
+    public int gsoType;
+    public int gsoSize;
+    public int headerLength;
+    public int sourceNode;
+    public int flowHash;
+    public int epoch;
+    public long due;
+
+    /** Forgets the offload fields: an ordinary frame without VLAN. */
+    public void clearOffloads() {
+        flags = 0;
+        vlanTci = 0;
+        csumStart = 0;
+        csumOffset = 0;
+        gsoType = 0;
+        gsoSize = 0;
+        headerLength = 0;
+    }
+
+    /** VLAN id. */
+    public int vlan() {
+        return vlanTci & VLAN_ID_MASK;
+    }
+
+    /** Length in bytes of the longest packet that this frame stands for: itself, or one of its segments. */
+    public int packetLength() {
+        return gsoType == 0 ? length : Math.min(length, headerLength + gsoSize);
+    }
+
+    /** Writes the second descriptor at {@code at}, all but its link. */
+    void store(MemorySegment m, long at) {
+        m.set(RendezvousMemory.INT, at + SecondDescriptor.CELL, cell);
+        m.set(RendezvousMemory.INT, at + SecondDescriptor.LENGTH, length);
+        m.set(RendezvousMemory.SHORT, at + SecondDescriptor.CELLS, (short) cells);
+        m.set(RendezvousMemory.SHORT, at + SecondDescriptor.OFFSET, (short) offset);
+        m.set(RendezvousMemory.SHORT, at + SecondDescriptor.FLAGS, (short) flags);
+        m.set(RendezvousMemory.SHORT, at + SecondDescriptor.VLAN_TCI, (short) vlanTci);
+        m.set(RendezvousMemory.SHORT, at + SecondDescriptor.CSUM_START, (short) csumStart);
+        m.set(RendezvousMemory.SHORT, at + SecondDescriptor.CSUM_OFFSET, (short) csumOffset);
+        m.set(RendezvousMemory.SHORT, at + SecondDescriptor.GSO_TYPE, (short) gsoType);
+        m.set(RendezvousMemory.SHORT, at + SecondDescriptor.GSO_SIZE, (short) gsoSize);
+        m.set(RendezvousMemory.SHORT, at + SecondDescriptor.HEADER_LENGTH, (short) headerLength);
+        m.set(RendezvousMemory.SHORT, at + SecondDescriptor.SOURCE_NODE, (short) sourceNode);
+        m.set(RendezvousMemory.INT, at + SecondDescriptor.FLOW_HASH, flowHash);
+        m.set(RendezvousMemory.INT, at + SecondDescriptor.EPOCH, epoch);
+        m.set(RendezvousMemory.LONG, at + SecondDescriptor.DUE, due);
+    }
+
+    /** Reads the second descriptor at {@code at}. */
+    void load(MemorySegment m, long at) {
+        cell = m.get(RendezvousMemory.INT, at + SecondDescriptor.CELL);
+        length = m.get(RendezvousMemory.INT, at + SecondDescriptor.LENGTH);
+        cells = m.get(RendezvousMemory.SHORT, at + SecondDescriptor.CELLS) & 0xffff;
+        offset = m.get(RendezvousMemory.SHORT, at + SecondDescriptor.OFFSET) & 0xffff;
+        flags = m.get(RendezvousMemory.SHORT, at + SecondDescriptor.FLAGS) & 0xffff;
+        vlanTci = m.get(RendezvousMemory.SHORT, at + SecondDescriptor.VLAN_TCI) & 0xffff;
+        csumStart = m.get(RendezvousMemory.SHORT, at + SecondDescriptor.CSUM_START) & 0xffff;
+        csumOffset = m.get(RendezvousMemory.SHORT, at + SecondDescriptor.CSUM_OFFSET) & 0xffff;
+        gsoType = m.get(RendezvousMemory.SHORT, at + SecondDescriptor.GSO_TYPE) & 0xffff;
+        gsoSize = m.get(RendezvousMemory.SHORT, at + SecondDescriptor.GSO_SIZE) & 0xffff;
+        headerLength = m.get(RendezvousMemory.SHORT, at + SecondDescriptor.HEADER_LENGTH) & 0xffff;
+        sourceNode = m.get(RendezvousMemory.SHORT, at + SecondDescriptor.SOURCE_NODE) & 0xffff;
+        flowHash = m.get(RendezvousMemory.INT, at + SecondDescriptor.FLOW_HASH);
+        epoch = m.get(RendezvousMemory.INT, at + SecondDescriptor.EPOCH);
+        due = m.get(RendezvousMemory.LONG, at + SecondDescriptor.DUE);
+    }
+}
