@@ -37,6 +37,9 @@
 #define BP_AGG_STATE_FAILED 2 /* stopped by an error; reset recovers */
 #define BP_AGG_STATUS_STATE_MASK 15 /* the state's bits in status */
 #define BP_AGG_STATUS_LINK_UP 16 /* the link is up */
+#define BP_AGG_ERROR_NONE 0 /* no error */
+#define BP_AGG_ERROR_BROKEN_MEMORY 1 /* guest memory was truncated */
+#define BP_AGG_ERROR_RESTORE 2 /* a saved state could not be restored */
 #define BP_AGG_EVENT_LINK 1 /* the link changed */
 #define BP_AGG_EVENT_QUEUE_ERROR 2 /* a queue stopped, see queue_errors */
 #define BP_AGG_EVENT_QUEUE 4 /* a queue wants service; only without MSI-X */
@@ -215,6 +218,7 @@
 #define BP_AGG_REG_PACKET_FILTER 0x60 /* RW: BP_AGG_FILTER_*. */
 #define BP_AGG_REG_SCRATCH 0x64 /* RW: Holds what was written, for the driver's self-test. */
 #define BP_AGG_REG_BAD_ACCESSES 0x68 /* RO: Accesses to nothing, of a wrong width, or with a value out of range (low 32 bits). */
+#define BP_AGG_REG_MULTICAST_FILTER 0x70 /* RW: Groups to receive: bit n for those whose CRC (ether_crc() >> 26 of Linux) is n. */
 #define BP_AGG_REG_BYTES 0x100 /* Size of the block */
 
 /* Registers of one queue; block n is at BP_AGG_QUEUES + n * BP_AGG_QUEUE_BYTES. */
@@ -250,7 +254,15 @@
 #define BP_AGG_STAT_INTERRUPTS_SUPPRESSED 0x78 /* RO: Completions for which the event index wanted no interrupt. */
 #define BP_AGG_STAT_BAD_ACCESSES 0x80 /* RO: Register accesses that were refused. */
 #define BP_AGG_STAT_RESETS 0x88 /* RO: Resets of the device. */
-#define BP_AGG_STAT_BYTES 0x90 /* Size of the block */
+#define BP_AGG_STAT_TX_PORT_WAITS 0x90 /* RO: Times that a transmit queue waited for room at an output port. */
+#define BP_AGG_STAT_RX_DROPPED_FLOODED 0x98 /* RO: Copies of flooded frames dropped because this port was full. */
+#define BP_AGG_STAT_RX_DROPPED_MALFORMED 0xa0 /* RO: Frames dropped because they could not be segmented for this port. */
+#define BP_AGG_STAT_RX_SEGMENTED 0xa8 /* RO: Frames that were segmented in software for this port. */
+#define BP_AGG_STAT_RX_CHECKSUMMED 0xb0 /* RO: Packets whose checksum was computed for this port. */
+#define BP_AGG_STAT_INTERRUPTS_MODERATED 0xb8 /* RO: Interrupts held back by moderation. */
+#define BP_AGG_STAT_QUEUE_ERRORS 0xc0 /* RO: Queues that stopped with an error. */
+#define BP_AGG_STAT_STUCK 0xc8 /* RO: Times that the port became stuck. */
+#define BP_AGG_STAT_BYTES 0xd0 /* Size of the block */
 
 /* Indices of one ring, free-running; one cache line for each writer. */
 struct bp_agg_indices {

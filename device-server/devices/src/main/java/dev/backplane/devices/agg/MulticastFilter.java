@@ -22,7 +22,7 @@ final class MulticastFilter {
         for (int shift = 40; shift >= 0; shift -= 8) {
             int octet = (int) (address >>> shift) & 0xff;
             for (int bit = 0; bit < 8; bit++) {
-                int feedback = crc >>> 31 ^ octet >>> bit & 1;
+                int feedback = (crc >>> 31) ^ ((octet >>> bit) & 1);
                 crc = crc << 1 ^ (feedback == 0 ? 0 : POLYNOMIAL);
             }
         }

@@ -29,7 +29,7 @@ final class ReceiveWords {
         flags |= partial ? ReceiveCompletion.CHECKSUM_PARTIAL : 0;
         flags |= (f.flags & Frame.CHECKSUM_VALID) != 0 ? ReceiveCompletion.CHECKSUM_VALID : 0;
         flags |= f.vlanTci != 0 ? ReceiveCompletion.VLAN : 0;
-        to.setLong(at + WORD0, bytes | (long) frameBytes << (ReceiveCompletion.FRAME_LENGTH & 7) * 8);
+        to.setLong(at + WORD0, bytes | (long) frameBytes << ((ReceiveCompletion.FRAME_LENGTH & 7) * 8));
         to.setLong(
                 at + WORD1,
                 field(ReceiveCompletion.FLAGS, flags)
@@ -45,7 +45,7 @@ final class ReceiveWords {
                 at + WORD3,
                 field(ReceiveCompletion.HEADER_LENGTH, f.gsoType == 0 ? 0 : f.headerLength + shift)
                         | field(ReceiveCompletion.SOURCE_NODE, f.sourceNode)
-                        | (long) f.flowHash << (ReceiveCompletion.FLOW_HASH & 7) * 8);
+                        | (long) f.flowHash << ((ReceiveCompletion.FLOW_HASH & 7) * 8));
     }
 
     /** Completes a buffer that holds nothing. */
@@ -58,6 +58,6 @@ final class ReceiveWords {
     }
 
     private static long field(int offset, int value) {
-        return (long) (value & 0xffff) << (offset & 7) * 8;
+        return (long) (value & 0xffff) << ((offset & 7) * 8);
     }
 }

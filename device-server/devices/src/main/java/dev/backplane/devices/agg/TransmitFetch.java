@@ -130,7 +130,7 @@ final class TransmitFetch {
 
     /** A two-byte field of the eight bytes of a descriptor that it lies in. */
     private static int field(long word, int offset) {
-        return (int) (word >>> (offset & 7) * 8) & 0xffff;
+        return (int) (word >>> ((offset & 7) * 8)) & 0xffff;
     }
 
     private void fail(int code) {

@@ -104,7 +104,7 @@ final class VnicPort extends OutputPort {
 
     @Override
     protected int lane(int flowHash) {
-        return (int) ((flowHash & 0xffff_ffffL) * device.queuePairs() >>> 32);
+        return (int) (((flowHash & 0xffff_ffffL) * device.queuePairs()) >>> 32);
     }
 
     @Override

@@ -29,7 +29,7 @@ final class VnicRegisters {
     long read(long offset, int width) {
         if (offset >= AggRegisters.STATISTICS && offset < STATISTICS_END && (width == 4 || width == 8)) {
             long statistic = device.count().statistic((int) (offset - AggRegisters.STATISTICS));
-            return width == 8 ? statistic : statistic >>> (offset & 4) * 8 & 0xffff_ffffL;
+            return width == 8 ? statistic : (statistic >>> ((offset & 4) * 8)) & 0xffff_ffffL;
         }
         Field f = RegisterMap.find(offset, width);
         if (f == null) {
@@ -132,7 +132,7 @@ final class VnicRegisters {
             return value;
         }
         int shift = (offset - register) * 8;
-        return state.getLong(register) & ~(0xffff_ffffL << shift) | (value & 0xffff_ffffL) << shift;
+        return (state.getLong(register) & ~(0xffff_ffffL << shift)) | (value & 0xffff_ffffL) << shift;
     }
 
     private boolean queueRegister(int queue, int in, int offset, int width, long value) {

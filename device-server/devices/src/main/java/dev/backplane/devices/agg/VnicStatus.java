@@ -14,15 +14,21 @@ package dev.backplane.devices.agg;
  */
 public enum VnicStatus {
     /** Registers can be set; no ring is touched, the link is down. */
-    IDLE,
+    IDLE(0),
     /** Enabled queues work; the link is up unless it is held down from the server's side. */
-    RUNNING,
+    RUNNING(1),
     /** Stopped by an error, whose code is in the error register. */
-    FAILED;
+    FAILED(2);
+
+    private final int code;
+
+    VnicStatus(int code) {
+        this.code = code;
+    }
 
     /** Value in the status register. */
     int code() {
-        return ordinal();
+        return code;
     }
 
     static VnicStatus of(int status) {

@@ -19,6 +19,7 @@ import java.lang.foreign.MemorySegment;
  *   endTurn();
  * </pre>
  */
+@SuppressWarnings("ReferenceEquality") // there is one object for each port
 public final class Ingress {
     /** What became of a frame. */
     public enum Outcome {

@@ -3,6 +3,7 @@ package dev.backplane.devices.fabric;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;
 
@@ -48,7 +49,7 @@ final class MacTable {
     private final AtomicIntegerArray learntByPort;
     private final int sets;
     private final int perPort;
-    private volatile int version;
+    private final AtomicInteger version = new AtomicInteger();
 
     /**
      * An empty table.
@@ -72,7 +73,7 @@ final class MacTable {
 
     /** Changes whenever an address is added, moved or removed: what was looked up before may be wrong then. */
     int version() {
-        return version;
+        return version.get();
     }
 
     /** The port of an address, or {@link #UNKNOWN}; what is fixed in {@link #ANY_VLAN} counts for each VLAN. */
@@ -250,9 +251,8 @@ final class MacTable {
         return true;
     }
 
-    @SuppressWarnings("NonAtomicOperationOnVolatileField") // two changes at a time may count as one
     private void changed() {
-        version++;
+        version.getAndIncrement();
     }
 
     private int find0(long key) {

@@ -72,7 +72,7 @@ public final class VlanPolicy {
         int id = tci & Frame.VLAN_ID_MASK;
         // Id 0 is a priority without a VLAN (IEEE 802.1Q, table 9-2).
         int vlan = id == 0 ? untagged : id;
-        return carries(vlan) ? tci & PRIORITY_MASK | vlan : REFUSED;
+        return carries(vlan) ? (tci & PRIORITY_MASK) | vlan : REFUSED;
     }
 
     /** Whether frames of VLAN {@code id} go to this port. */

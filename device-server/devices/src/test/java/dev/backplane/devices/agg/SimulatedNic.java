@@ -25,6 +25,7 @@ final class SimulatedNic implements AutoCloseable {
     private int rxPosted;
 
     /** A frame as the driver got it. */
+    @SuppressWarnings("ArrayRecordComponent")
     record Received(
             byte[] data,
             int flags,

@@ -33,7 +33,7 @@ class SimulatedQueue {
     }
 
     long register(int register) {
-        return VnicState.queue(queue) + register;
+        return (long) VnicState.queue(queue) + register;
     }
 
     /** Writes the queue's registers and enables it. */
