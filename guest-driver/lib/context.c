@@ -12,6 +12,9 @@
 
 #define BP_DEFAULT_DEVICE "/dev/bp_imm0"
 
+/* A waiter that sleeps looks at the context's state this often, should there be no event when the module dies. */
+#define BP_SLEEP_MS 1000
+
 /* Whether the module still works on the context's behalf: 0, or -ENODEV. */
 int bp_check_state(const struct bp_context *context)
 {
@@ -58,6 +61,7 @@ int bp_open(struct bp_context **result, const char *device, unsigned int flags)
 	if (!context)
 		return -ENOMEM;
 	context->flags = flags;
+	context->sleep_ms = BP_SLEEP_MS;
 	context->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	context->fd = open(device, O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	if (context->fd < 0) {

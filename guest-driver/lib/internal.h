@@ -17,9 +17,6 @@
 #define BP_SPINS_BEFORE_YIELD 20000
 #define BP_SPINS_BEFORE_SLEEP 200
 
-/* A waiter that sleeps looks at the context's state this often, should the module die without an event. */
-#define BP_SLEEP_MS 1000
-
 /* Free room of the inline area, handed out and taken back in order. */
 struct bp_inline {
 	uint32_t start; /* of the oldest payload in use */
@@ -58,6 +55,7 @@ struct bp_context {
 	struct bp_ring *rings;
 	unsigned int flags;
 	int fd;
+	int sleep_ms; /* longest sleep without a look at the context's state; negative: for ever */
 	size_t page_bytes;
 	uint32_t node;
 	uint32_t number;

@@ -65,15 +65,15 @@ int bp_events(struct bp_context *context)
 int bp_sleep(struct bp_context *context, const struct timespec *deadline)
 {
 	struct pollfd poll_fd = { .fd = context->fd, .events = POLLIN };
-	int64_t timeout = BP_SLEEP_MS;
+	int64_t timeout = context->sleep_ms, left;
 	int ready;
 
 	if (deadline) {
-		timeout = left_ms(deadline);
-		if (!timeout)
+		left = left_ms(deadline);
+		if (!left)
 			return -ETIMEDOUT;
-		if (timeout > BP_SLEEP_MS)
-			timeout = BP_SLEEP_MS;
+		if (timeout < 0 || left < timeout)
+			timeout = left;
 	}
 	ready = poll(&poll_fd, 1, (int)timeout);
 	if (ready < 0)
@@ -127,13 +127,12 @@ int bp_ring_wait(struct bp_ring *ring, int timeout_ms)
 		if (first)
 			until = deadline_of(timeout_ms, &deadline);
 		first = false;
-		error = bp_sleep(ring->context, until);
-		if (error)
-			return error == -ETIMEDOUT ? bp_ring_arm(ring) : error;
-		/* Slept for long, or not for this ring: is the module still there? */
 		error = bp_check_state(ring->context);
 		if (error)
 			return error;
+		error = bp_sleep(ring->context, until);
+		if (error)
+			return error == -ETIMEDOUT ? bp_ring_arm(ring) : error;
 	}
 }
 
