@@ -160,8 +160,7 @@ struct bp_imm_device {
  * @mapping: of the file, to take the pages away
  * @dead_pages: what the process sees in place of the device's pages once the context is a ZOMBIE
  * @notifier: ends the context with the address space that opened it; its mm is that address space
- * @user: whose pinned pages are counted
- * @uid: owner, for the limit of contexts
+ * @cred: of who opened it: user whose pinned pages and contexts are counted
  * @pid: thread group that opened it, in the initial namespace
  * @comm: its name
  * @wait: readers and pollers
@@ -180,8 +179,7 @@ struct bp_imm_client {
 	struct address_space *mapping;
 	struct page *dead_pages[2];
 	struct mmu_notifier notifier;
-	struct user_struct *user;
-	kuid_t uid;
+	const struct cred *cred;
 	pid_t pid;
 	char comm[TASK_COMM_LEN];
 	wait_queue_head_t wait;

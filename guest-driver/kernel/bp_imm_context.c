@@ -5,10 +5,10 @@
  */
 
 #include <linux/compat.h>
+#include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/sched/mm.h>
-#include <linux/sched/user.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -49,7 +49,7 @@ static bool bp_imm_user_may_open(struct bp_imm_device *device, kuid_t uid)
 	unsigned int count = 0;
 
 	list_for_each_entry(client, &device->clients, entry)
-		count += uid_eq(client->uid, uid);
+		count += uid_eq(client->cred->uid, uid);
 	return count < READ_ONCE(contexts_per_user) || capable(CAP_SYS_RESOURCE);
 }
 
@@ -73,7 +73,7 @@ static int bp_imm_client_start(struct bp_imm_client *client)
 
 	if (device->state != BP_IMM_STARTED)
 		return -ENODEV;
-	if (!bp_imm_user_may_open(device, client->uid))
+	if (!bp_imm_user_may_open(device, client->cred->uid))
 		return -EDQUOT;
 	id = ida_alloc_max(&device->ids, device->context_count - 1, GFP_KERNEL);
 	if (id < 0)
@@ -155,7 +155,7 @@ static void bp_imm_client_free(struct bp_imm_client *client)
 			__free_page(client->dead_pages[i]);
 	xa_destroy(&client->memories);
 	xa_destroy(&client->rings);
-	free_uid(client->user);
+	put_cred(client->cred);
 	bp_imm_device_put(client->device);
 	kfree(client);
 }
@@ -175,8 +175,7 @@ static int bp_imm_open(struct inode *inode, struct file *file)
 	kref_get(&device->ref);
 	client->device = device;
 	client->mapping = file->f_mapping;
-	client->user = get_uid(current_user());
-	client->uid = current_uid();
+	client->cred = get_current_cred();
 	client->pid = task_tgid_nr(current);
 	get_task_comm(client->comm, current);
 	mutex_init(&client->lock);

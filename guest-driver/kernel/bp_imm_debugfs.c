@@ -4,6 +4,7 @@
  * (read by bp-top).
  */
 
+#include <linux/cred.h>
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 #include <linux/user_namespace.h>
@@ -31,7 +32,7 @@ static int contexts_show(struct seq_file *seq, void *unused)
 		if (bp_imm_event_count(client, &pending))
 			pending = 0;
 		seq_printf(seq, "%u %u %s %u %d %u %u %s\n", client->id, client->generation,
-			   bp_imm_state_name(client->state), from_kuid_munged(&init_user_ns, client->uid),
+			   bp_imm_state_name(client->state), from_kuid_munged(&init_user_ns, client->cred->uid),
 			   client->pid, (u32)atomic_read(&client->events_seen), pending, client->comm);
 	}
 	mutex_unlock(&device->clients_lock);

@@ -12,6 +12,11 @@
 
 #include "bp_imm.h"
 
+/* Its name before Linux 6.8. */
+#ifndef PCI_IRQ_INTX
+#define PCI_IRQ_INTX PCI_IRQ_LEGACY
+#endif
+
 /* Caller holds the vector's lock. */
 static u32 bp_imm_event_now(struct bp_imm_client *client)
 {

@@ -8,8 +8,16 @@
 #include <linux/io.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/version.h>
 
 #include "bp_imm.h"
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+static void vm_flags_mod(struct vm_area_struct *vma, unsigned long set, unsigned long clear)
+{
+	vma->vm_flags = (vma->vm_flags | set) & ~clear;
+}
+#endif
 
 bool bp_imm_write_combining = true;
 module_param_named(write_combining, bp_imm_write_combining, bool, 0444);

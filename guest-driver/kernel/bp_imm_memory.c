@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Memory of a process that the module may use: pinned, given bus addresses, told to the module as a list of pages. */
 
+#include <linux/cred.h>
 #include <linux/dma-mapping.h>
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
@@ -21,12 +22,12 @@
 static int bp_imm_charge(struct bp_imm_client *client, unsigned long pages)
 {
 	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
-	long old = atomic_long_read(&client->user->locked_vm);
+	long old = atomic_long_read(&client->cred->user->locked_vm);
 
 	do {
 		if (!capable(CAP_IPC_LOCK) && (pages > limit || old > (long)(limit - pages)))
 			return -ENOMEM;
-	} while (!atomic_long_try_cmpxchg(&client->user->locked_vm, &old, old + pages));
+	} while (!atomic_long_try_cmpxchg(&client->cred->user->locked_vm, &old, old + pages));
 	atomic64_add(pages, &client->notifier.mm->pinned_vm);
 	atomic64_add(pages, &client->device->pinned_pages);
 	return 0;
@@ -34,7 +35,7 @@ static int bp_imm_charge(struct bp_imm_client *client, unsigned long pages)
 
 static void bp_imm_uncharge(struct bp_imm_client *client, unsigned long pages)
 {
-	atomic_long_sub(pages, &client->user->locked_vm);
+	atomic_long_sub(pages, &client->cred->user->locked_vm);
 	atomic64_sub(pages, &client->notifier.mm->pinned_vm);
 	atomic64_sub(pages, &client->device->pinned_pages);
 }
