@@ -13,6 +13,7 @@
 #ifndef BP_AGG_H
 #define BP_AGG_H
 
+#include <linux/bpf.h>
 #include <linux/hrtimer.h>
 #include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/mutex.h>
@@ -20,6 +21,7 @@
 #include <linux/pci.h>
 #include <linux/u64_stats_sync.h>
 #include <linux/workqueue.h>
+#include <net/xdp.h>
 
 #include "backplane_layout.h"
 #include "bp_agg_compat.h"
@@ -27,6 +29,8 @@
 #define BP_AGG_DEFAULT_RING	512
 #define BP_AGG_MIN_RX_RING	32	/* holds a frame of BP_AGG_MAX_FRAME */
 #define BP_AGG_RX_BUFFER	PAGE_SIZE
+#define BP_AGG_XDP_BUFFER	(PAGE_SIZE - XDP_PACKET_HEADROOM - \
+				 SKB_DATA_ALIGN(sizeof(struct skb_shared_info)))
 #define BP_AGG_RX_COPYBREAK	256
 #define BP_AGG_RX_HEADER	256	/* most bytes of headers */
 #define BP_AGG_RX_BATCH		16	/* buffers worth a refill */
@@ -72,13 +76,15 @@ struct bp_agg_ring {
 
 /**
  * struct bp_agg_tx_slot - what the driver keeps for a transmit descriptor
- * @skb: the frame; on its first descriptor
+ * @skb: the frame, if the stack sent it; on its first descriptor
+ * @xdpf: the frame, if an XDP program sent it
  * @dma: address of the buffer for the device
  * @length: bytes of the buffer
  * @count: descriptors of the frame; on its first descriptor
  */
 struct bp_agg_tx_slot {
 	struct sk_buff *skb;
+	struct xdp_frame *xdpf;
 	dma_addr_t dma;
 	u32 length;
 	u32 count;
@@ -92,6 +98,7 @@ struct bp_agg_tx_slot {
  * @errors: frames that the device refused as malformed
  * @stops: times that the queue was stopped because the ring was full
  * @linearized: frames with too many fragments for the ring
+ * @xdp: frames that an XDP program sent
  * @doorbells: doorbells rung
  * @doorbells_saved: publications for which the device wanted no doorbell
  * @lost_races: completions that came while the interrupt was being armed
@@ -103,6 +110,7 @@ struct bp_agg_tx_stats {
 	u64 errors;
 	u64 stops;
 	u64 linearized;
+	u64 xdp;
 	u64 doorbells;
 	u64 doorbells_saved;
 	u64 lost_races;
@@ -117,6 +125,8 @@ struct bp_agg_tx_stats {
  * @partial: frames with a partial checksum
  * @segmented: frames that are still to be segmented
  * @copied: frames copied out of their buffer
+ * @xdp_drops: frames that an XDP program dropped
+ * @xdp_sends: frames that an XDP program sent back or to another device
  * @refill_failures: refills that ended for want of memory
  * @doorbells: doorbells rung
  * @doorbells_saved: publications for which the device wanted no doorbell
@@ -130,6 +140,8 @@ struct bp_agg_rx_stats {
 	u64 partial;
 	u64 segmented;
 	u64 copied;
+	u64 xdp_drops;
+	u64 xdp_sends;
 	u64 refill_failures;
 	u64 doorbells;
 	u64 doorbells_saved;
@@ -163,6 +175,11 @@ struct bp_agg_tx {
  * @ring: the ring; @ring.consumer is the first buffer not yet handled
  * @pages: page of each descriptor
  * @pool: where pages come from
+ * @headroom: bytes before a buffer in its page, for an XDP program
+ * @buffer: bytes of a buffer
+ * @xdp_rxq: what XDP knows about this ring; registered if there is a program
+ * @xdp_sent: an XDP program has queued frames on the transmit ring
+ * @xdp_redirected: an XDP program has redirected frames
  * @refill: polls again after a refill failed
  * @stats: counters, written by the NAPI instance
  * @sync: of @stats
@@ -171,6 +188,11 @@ struct bp_agg_rx {
 	struct bp_agg_ring ring;
 	struct page **pages;
 	struct page_pool *pool;
+	u32 headroom;
+	u32 buffer;
+	struct xdp_rxq_info xdp_rxq;
+	bool xdp_sent;
+	bool xdp_redirected;
 	struct delayed_work refill;
 	struct bp_agg_rx_stats stats;
 	struct u64_stats_sync sync;
@@ -257,6 +279,7 @@ struct bp_agg_coalesce {
  * @timeouts: transmit timeouts
  * @lost_interrupts: completions that waited without an interrupt
  * @event_name: of the event interrupt
+ * @prog: XDP program, or NULL
  * @pairs: the queue pairs, @max_pairs of them
  */
 struct bp_agg {
@@ -290,6 +313,7 @@ struct bp_agg {
 	u64 lost_interrupts;
 	char event_name[IFNAMSIZ + 16];
 
+	struct bpf_prog *prog;
 	struct bp_agg_pair *pairs;
 };
 
@@ -369,6 +393,8 @@ bool bp_agg_tx_poll_done(struct bp_agg_tx *tx);
 void bp_agg_tx_unmap(struct bp_agg_tx *tx, u32 index, u32 count);
 
 /* bp_agg_tx_frame.c */
+void bp_agg_tx_finish(struct bp_agg_tx *tx);
+bool bp_agg_tx_xdp(struct bp_agg_tx *tx, struct xdp_frame *xdpf, struct page *page);
 netdev_tx_t bp_agg_start_xmit(struct sk_buff *skb, struct net_device *dev);
 
 /* bp_agg_rx.c */
@@ -381,6 +407,15 @@ bool bp_agg_rx_poll_done(struct bp_agg_rx *rx);
 
 /* bp_agg_rx_frame.c */
 bool bp_agg_rx_frame(struct bp_agg_rx *rx, u32 available);
+
+/* bp_agg_xdp.c */
+int bp_agg_xdp_register(struct bp_agg_rx *rx);
+void bp_agg_xdp_unregister(struct bp_agg_rx *rx);
+struct sk_buff *bp_agg_xdp_run(struct bp_agg_rx *rx, struct bpf_prog *prog,
+			       struct page *page, u32 length);
+void bp_agg_xdp_flush(struct bp_agg_rx *rx);
+int bp_agg_bpf(struct net_device *dev, struct netdev_bpf *bpf);
+u32 bp_agg_xdp_max_mtu(void);
 
 /* bp_agg_irq.c */
 int bp_agg_vectors_alloc(struct bp_agg *priv);
@@ -399,6 +434,7 @@ void bp_agg_request_restart(struct bp_agg_pair *pair);
 void bp_agg_protocol_error(struct bp_agg_pair *pair, const char *what);
 
 /* bp_agg_netdev.c */
+int bp_agg_reconfigure(struct bp_agg *priv);
 void bp_agg_netdev_init(struct bp_agg *priv);
 int bp_agg_up(struct bp_agg *priv);
 void bp_agg_down(struct bp_agg *priv);

@@ -27,6 +27,13 @@ static inline void bp_agg_pool_set_napi(struct page_pool_params *params,
 #endif
 }
 
+static inline void bp_agg_set_xdp_features(struct net_device *dev)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+	dev->xdp_features = NETDEV_XDP_ACT_BASIC | NETDEV_XDP_ACT_REDIRECT;
+#endif
+}
+
 static inline void bp_agg_timer_setup(struct hrtimer *timer,
 				      enum hrtimer_restart (*expired)(struct hrtimer *))
 {

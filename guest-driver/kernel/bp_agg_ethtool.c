@@ -22,6 +22,7 @@ static const struct bp_agg_counter bp_agg_tx_counters[] = {
 	BP_AGG_TX(errors),
 	BP_AGG_TX(stops),
 	BP_AGG_TX(linearized),
+	BP_AGG_TX(xdp),
 	BP_AGG_TX(doorbells),
 	BP_AGG_TX(doorbells_saved),
 	BP_AGG_TX(lost_races),
@@ -36,6 +37,8 @@ static const struct bp_agg_counter bp_agg_rx_counters[] = {
 	BP_AGG_RX(partial),
 	BP_AGG_RX(segmented),
 	BP_AGG_RX(copied),
+	BP_AGG_RX(xdp_drops),
+	BP_AGG_RX(xdp_sends),
 	BP_AGG_RX(refill_failures),
 	BP_AGG_RX(doorbells),
 	BP_AGG_RX(doorbells_saved),
@@ -229,15 +232,6 @@ static void bp_agg_get_ringparam(struct net_device *dev,
 	ring->tx_max_pending = priv->max_ring;
 	ring->rx_pending = priv->rx_size;
 	ring->tx_pending = priv->tx_size;
-}
-
-/* Restarts a device that is up, after a change of its configuration. */
-static int bp_agg_reconfigure(struct bp_agg *priv)
-{
-	if (!netif_running(priv->dev))
-		return 0;
-	bp_agg_down(priv);
-	return bp_agg_up(priv);
 }
 
 static int bp_agg_set_ringparam(struct net_device *dev,

@@ -177,10 +177,13 @@ int bp_agg_hw_reset(struct bp_agg *priv)
 	return err;
 }
 
-/* The features in use. Multi-queue and moderation cost nothing. */
+/* The features in use: an XDP program wants to see whole packets. */
 static u64 bp_agg_hw_features(const struct bp_agg *priv)
 {
-	return priv->offered;
+	if (!priv->prog)
+		return priv->offered;
+	return priv->offered &
+	       (BP_AGG_FEATURE_MULTI_QUEUE | BP_AGG_FEATURE_MODERATION);
 }
 
 static void bp_agg_hw_write64(struct bp_agg *priv, u32 offset, u64 value)

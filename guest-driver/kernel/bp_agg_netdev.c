@@ -75,6 +75,20 @@ void bp_agg_down(struct bp_agg *priv)
 	bp_agg_pairs_free(priv);
 }
 
+/**
+ * bp_agg_reconfigure() - restart a device that is up, after a change
+ * @priv: device; under rtnl
+ *
+ * Return: 0 or a negative errno.
+ */
+int bp_agg_reconfigure(struct bp_agg *priv)
+{
+	if (!netif_running(priv->dev))
+		return 0;
+	bp_agg_down(priv);
+	return bp_agg_up(priv);
+}
+
 static int bp_agg_open(struct net_device *dev)
 {
 	struct bp_agg *priv = netdev_priv(dev);
@@ -128,6 +142,11 @@ static int bp_agg_change_mtu(struct net_device *dev, int mtu)
 {
 	struct bp_agg *priv = netdev_priv(dev);
 
+	if (priv->prog && mtu > bp_agg_xdp_max_mtu()) {
+		netdev_err(dev, "MTU above %u with an XDP program\n",
+			   bp_agg_xdp_max_mtu());
+		return -EINVAL;
+	}
 	bp_agg_write(priv, BP_AGG_REG_MTU, mtu);
 	WRITE_ONCE(dev->mtu, mtu);
 	return 0;
@@ -203,6 +222,10 @@ static netdev_features_t bp_agg_fix_features(struct net_device *dev,
 	/* A ring that cannot hold a frame's fragments gets whole frames. */
 	if (priv->tx_size < MAX_SKB_FRAGS + 1)
 		features &= ~NETIF_F_SG;
+	/* An XDP program sees whole packets, so no offload may be negotiated. */
+	if (priv->prog)
+		features &= ~(NETIF_F_HW_CSUM | NETIF_F_GSO_UDP_L4 |
+			      NETIF_F_HW_VLAN_CTAG_TX);
 	return features;
 }
 
@@ -217,6 +240,7 @@ const struct net_device_ops bp_agg_netdev_ops = {
 	.ndo_tx_timeout = bp_agg_tx_timeout,
 	.ndo_get_stats64 = bp_agg_get_stats64,
 	.ndo_fix_features = bp_agg_fix_features,
+	.ndo_bpf = bp_agg_bpf,
 };
 
 /* What the device lets through becomes a feature of the network device. */
@@ -257,4 +281,5 @@ void bp_agg_netdev_init(struct bp_agg *priv)
 	dev->features = dev->hw_features | vlan;
 	if (priv->offered & BP_AGG_FEATURE_CHECKSUM)
 		dev->features |= NETIF_F_RXCSUM;
+	bp_agg_set_xdp_features(dev);
 }

@@ -13,8 +13,9 @@ static struct page_pool *bp_agg_rx_pool(struct bp_agg_pair *pair)
 		.pool_size = priv->rx_size,
 		.nid = dev_to_node(&priv->pdev->dev),
 		.dev = &priv->pdev->dev,
-		.dma_dir = DMA_FROM_DEVICE,
-		.max_len = BP_AGG_RX_BUFFER,
+		.dma_dir = priv->prog ? DMA_BIDIRECTIONAL : DMA_FROM_DEVICE,
+		.max_len = pair->rx.buffer,
+		.offset = pair->rx.headroom,
 	};
 
 	bp_agg_pool_set_napi(&params, &pair->napi);
@@ -47,6 +48,8 @@ int bp_agg_rx_alloc(struct bp_agg_pair *pair)
 	int err;
 
 	INIT_DELAYED_WORK(&rx->refill, bp_agg_rx_refill_work);
+	rx->headroom = priv->prog ? XDP_PACKET_HEADROOM : 0;
+	rx->buffer = priv->prog ? BP_AGG_XDP_BUFFER : BP_AGG_RX_BUFFER;
 	rx->pages = kvcalloc(priv->rx_size, sizeof(*rx->pages), GFP_KERNEL);
 	if (!rx->pages)
 		return -ENOMEM;
@@ -57,14 +60,22 @@ int bp_agg_rx_alloc(struct bp_agg_pair *pair)
 		goto free_pages;
 	}
 
+	if (priv->prog) {
+		err = bp_agg_xdp_register(rx);
+		if (err)
+			goto destroy_pool;
+	}
+
 	err = bp_agg_ring_alloc(priv, &rx->ring,
 				BP_AGG_MAX_QUEUE_PAIRS + pair->index,
 				priv->rx_size, sizeof(struct bp_agg_rx_desc),
 				sizeof(struct bp_agg_rx_comp));
 	if (err)
-		goto destroy_pool;
+		goto unregister_xdp;
 	return 0;
 
+unregister_xdp:
+	bp_agg_xdp_unregister(rx);
 destroy_pool:
 	page_pool_destroy(rx->pool);
 free_pages:
@@ -84,6 +95,7 @@ void bp_agg_rx_free(struct bp_agg_pair *pair)
 	if (!rx->pages)
 		return;
 	bp_agg_ring_free(pair->priv, &rx->ring);
+	bp_agg_xdp_unregister(rx);
 	page_pool_destroy(rx->pool);
 	kvfree(rx->pages);
 	rx->pages = NULL;
@@ -129,8 +141,9 @@ int bp_agg_rx_fill(struct bp_agg_rx *rx, gfp_t gfp)
 			break;
 		}
 		desc = &descs[ring->producer & (ring->size - 1)];
-		desc->address = cpu_to_le64(page_pool_get_dma_addr(page));
-		desc->length = cpu_to_le32(BP_AGG_RX_BUFFER);
+		desc->address = cpu_to_le64(page_pool_get_dma_addr(page) +
+					    rx->headroom);
+		desc->length = cpu_to_le32(rx->buffer);
 		*bp_agg_rx_page(rx, ring->producer) = page;
 		ring->producer++;
 	}
@@ -194,6 +207,7 @@ int bp_agg_rx_poll(struct bp_agg_rx *rx, int budget)
 		}
 		work++;
 	}
+	bp_agg_xdp_flush(rx);
 	bp_agg_rx_refill(rx);
 	return work;
 }

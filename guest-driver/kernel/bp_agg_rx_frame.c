@@ -56,8 +56,8 @@ static struct page *bp_agg_rx_take(struct bp_agg_rx *rx, u32 length)
 	struct page *page = *slot;
 
 	dma_sync_single_for_cpu(&bp_agg_rx_pair(rx)->priv->pdev->dev,
-				page_pool_get_dma_addr(page), length,
-				DMA_FROM_DEVICE);
+				page_pool_get_dma_addr(page) + rx->headroom,
+				length, page_pool_get_dma_dir(rx->pool));
 	*slot = NULL;
 	WRITE_ONCE(ring->consumer, ring->consumer + 1);
 	return page;
@@ -90,7 +90,7 @@ static bool bp_agg_rx_inspect(const struct bp_agg_rx *rx, u32 available,
 		if (i)
 			comp = bp_agg_rx_completion(rx, rx->ring.consumer + i);
 		length = le32_to_cpu(comp.length);
-		if (!length || length > BP_AGG_RX_BUFFER)
+		if (!length || length > rx->buffer)
 			return false;
 		if (last != !!(le16_to_cpu(comp.flags) & BP_AGG_RX_END_OF_FRAME))
 			return false;
@@ -111,8 +111,11 @@ static struct sk_buff *bp_agg_rx_copy(struct bp_agg_rx *rx, u32 length)
 	if (!skb)
 		return NULL;
 	page = bp_agg_rx_take(rx, length);
-	skb_put_data(skb, page_address(page), length);
+	skb_put_data(skb, page_address(page) + rx->headroom, length);
 	page_pool_recycle_direct(rx->pool, page);
+	u64_stats_update_begin(&rx->sync);
+	rx->stats.copied++;
+	u64_stats_update_end(&rx->sync);
 	return skb;
 }
 
@@ -121,7 +124,7 @@ static u32 bp_agg_rx_header(struct bp_agg_rx *rx, const struct page *page,
 			    u32 length)
 {
 	return eth_get_headlen(bp_agg_rx_pair(rx)->priv->dev,
-			       page_address(page),
+			       page_address(page) + rx->headroom,
 			       min_t(u32, length, BP_AGG_RX_HEADER));
 }
 
@@ -132,6 +135,7 @@ static struct sk_buff *bp_agg_rx_build(struct bp_agg_rx *rx,
 	struct sk_buff *skb = napi_alloc_skb(&bp_agg_rx_pair(rx)->napi,
 					     BP_AGG_RX_HEADER);
 	u32 header = 0;
+	u32 offset;
 	u32 i;
 
 	if (!skb)
@@ -143,15 +147,17 @@ static struct sk_buff *bp_agg_rx_build(struct bp_agg_rx *rx,
 
 		if (!i) {
 			header = bp_agg_rx_header(rx, page, length);
-			skb_put_data(skb, page_address(page), header);
+			skb_put_data(skb, page_address(page) + rx->headroom,
+				     header);
 			if (header == length) {
 				page_pool_recycle_direct(rx->pool, page);
 				continue;
 			}
 		}
+		offset = i ? 0 : header;
 		skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page,
-				i ? 0 : header, length - (i ? 0 : header),
-				BP_AGG_RX_BUFFER);
+				rx->headroom + offset, length - offset,
+				PAGE_SIZE);
 	}
 	return skb;
 }
@@ -242,6 +248,31 @@ static void bp_agg_rx_deliver(struct bp_agg_rx *rx, struct sk_buff *skb,
 	napi_gro_receive(&pair->napi, skb);
 }
 
+static void bp_agg_rx_drop(struct bp_agg_rx *rx, u32 count)
+{
+	u64_stats_update_begin(&rx->sync);
+	rx->stats.dropped++;
+	u64_stats_update_end(&rx->sync);
+	bp_agg_rx_skip(rx, count);
+}
+
+/* With an XDP program every frame fits one buffer, see bp_agg_change_mtu(). */
+static void bp_agg_rx_xdp(struct bp_agg_rx *rx, struct bpf_prog *prog,
+			  const struct bp_agg_rx_frame *frame)
+{
+	struct sk_buff *skb;
+	struct page *page;
+
+	if (frame->count != 1) {
+		bp_agg_rx_drop(rx, frame->count);
+		return;
+	}
+	page = bp_agg_rx_take(rx, frame->length);
+	skb = bp_agg_xdp_run(rx, prog, page, frame->length);
+	if (skb)
+		bp_agg_rx_deliver(rx, skb, &frame->comp);
+}
+
 /**
  * bp_agg_rx_frame() - hand the next frame to the stack
  * @rx: receive side
@@ -252,6 +283,7 @@ static void bp_agg_rx_deliver(struct bp_agg_rx *rx, struct sk_buff *skb,
 bool bp_agg_rx_frame(struct bp_agg_rx *rx, u32 available)
 {
 	struct bp_agg_rx_frame frame;
+	struct bpf_prog *prog;
 	struct sk_buff *skb;
 
 	frame.comp = bp_agg_rx_completion(rx, rx->ring.consumer);
@@ -265,20 +297,18 @@ bool bp_agg_rx_frame(struct bp_agg_rx *rx, u32 available)
 		return false;
 	}
 
-	if (frame.count == 1 &&
-	    frame.length <= bp_agg_rx_pair(rx)->priv->copybreak) {
-		skb = bp_agg_rx_copy(rx, frame.length);
-		u64_stats_update_begin(&rx->sync);
-		rx->stats.copied++;
-		u64_stats_update_end(&rx->sync);
-	} else {
-		skb = bp_agg_rx_build(rx, &frame);
+	prog = READ_ONCE(bp_agg_rx_pair(rx)->priv->prog);
+	if (prog && rx->headroom) {
+		bp_agg_rx_xdp(rx, prog, &frame);
+		return true;
 	}
+	if (frame.count == 1 &&
+	    frame.length <= bp_agg_rx_pair(rx)->priv->copybreak)
+		skb = bp_agg_rx_copy(rx, frame.length);
+	else
+		skb = bp_agg_rx_build(rx, &frame);
 	if (!skb) {
-		u64_stats_update_begin(&rx->sync);
-		rx->stats.dropped++;
-		u64_stats_update_end(&rx->sync);
-		bp_agg_rx_skip(rx, frame.count);
+		bp_agg_rx_drop(rx, frame.count);
 		return true;
 	}
 	bp_agg_rx_deliver(rx, skb, &frame.comp);

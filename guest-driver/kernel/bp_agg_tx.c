@@ -12,6 +12,12 @@
 
 #include "bp_agg.h"
 
+/* What the stack's queue limits are told to have completed. */
+struct bp_agg_tx_done {
+	u32 frames;
+	u32 bytes;
+};
+
 /* Nobody has sent or received for a while: takes back what has completed. */
 static enum hrtimer_restart bp_agg_tx_timer(struct hrtimer *timer)
 {
@@ -102,15 +108,43 @@ void bp_agg_tx_empty(struct bp_agg_tx *tx)
 		struct bp_agg_tx_slot *slot = bp_agg_tx_slot(tx, ring->consumer);
 		u32 count = slot->count;
 
-		bp_agg_tx_unmap(tx, ring->consumer, count);
-		dev_kfree_skb_any(slot->skb);
-		slot->skb = NULL;
+		if (slot->skb) {
+			bp_agg_tx_unmap(tx, ring->consumer, count);
+			dev_kfree_skb_any(slot->skb);
+		} else {
+			xdp_return_frame(slot->xdpf);
+		}
 		ring->consumer += count;
 		u64_stats_update_begin(&tx->sync);
 		tx->stats.dropped++;
 		u64_stats_update_end(&tx->sync);
 	}
 	netdev_tx_reset_queue(tx->queue);
+}
+
+/*
+ * Frees a completed frame. Returns its bytes, and adds those of the stack's
+ * frames to what the queue limits are told.
+ */
+static u32 bp_agg_tx_release(struct bp_agg_tx *tx, u32 index, int budget,
+			     struct bp_agg_tx_done *done)
+{
+	struct bp_agg_tx_slot *slot = bp_agg_tx_slot(tx, index);
+	struct sk_buff *skb = slot->skb;
+	u32 length;
+
+	if (!skb) {
+		/* Its page stays mapped, by its pool. */
+		length = slot->length;
+		xdp_return_frame(slot->xdpf);
+		return length;
+	}
+	length = skb->len;
+	bp_agg_tx_unmap(tx, index, slot->count);
+	napi_consume_skb(skb, budget);
+	done->frames++;
+	done->bytes += length;
+	return length;
 }
 
 static void bp_agg_tx_count(struct bp_agg_tx *tx, u32 status, u32 bytes)
@@ -188,7 +222,7 @@ void bp_agg_tx_clean(struct bp_agg_tx *tx, int budget)
 	struct bp_agg_ring *ring = &tx->ring;
 	const struct bp_agg_tx_comp *comps = ring->completions;
 	u32 completed = bp_agg_ring_completed(ring);
-	u32 frames = 0, bytes = 0;
+	struct bp_agg_tx_done done = {};
 
 	if (unlikely(bp_agg_tx_pair(tx)->resting))
 		return;
@@ -200,28 +234,22 @@ void bp_agg_tx_clean(struct bp_agg_tx *tx, int budget)
 
 	while (ring->consumer != completed) {
 		u32 index = ring->consumer;
-		struct bp_agg_tx_slot *slot = bp_agg_tx_slot(tx, index);
-		u32 count = slot->count;
-		struct sk_buff *skb = slot->skb;
+		u32 count = bp_agg_tx_slot(tx, index)->count;
+		u32 status, length;
 
 		if (completed - index < count) {
 			bp_agg_protocol_error(bp_agg_tx_pair(tx),
 					      "part of a frame completed");
 			break;
 		}
-		bp_agg_tx_count(tx, le32_to_cpu(comps[index & (ring->size - 1)].status),
-				skb->len);
-		bp_agg_tx_unmap(tx, index, count);
-		frames++;
-		bytes += skb->len;
-		slot->skb = NULL;
-		napi_consume_skb(skb, budget);
+		status = le32_to_cpu(comps[index & (ring->size - 1)].status);
+		length = bp_agg_tx_release(tx, index, budget, &done);
+		bp_agg_tx_count(tx, status, length);
 		WRITE_ONCE(ring->consumer, index + count);
 	}
 
-	if (!frames)
-		return;
-	netdev_tx_completed_queue(tx->queue, frames, bytes);
+	if (done.frames)
+		netdev_tx_completed_queue(tx->queue, done.frames, done.bytes);
 	if (netif_tx_queue_stopped(tx->queue) &&
 	    bp_agg_tx_space(tx) >= tx->wake_at)
 		netif_tx_wake_queue(tx->queue);

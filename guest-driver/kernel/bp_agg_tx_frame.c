@@ -8,8 +8,11 @@
 
 #include "bp_agg.h"
 
-/* Publishes what was queued and sees to it that its completion is noticed. */
-static void bp_agg_tx_finish(struct bp_agg_tx *tx)
+/**
+ * bp_agg_tx_finish() - publish what was queued, and await its completion
+ * @tx: transmit side, under its queue's xmit lock
+ */
+void bp_agg_tx_finish(struct bp_agg_tx *tx)
 {
 	struct bp_agg_pair *pair = bp_agg_tx_pair(tx);
 	bool rung = bp_agg_ring_publish(&tx->ring);
@@ -198,4 +201,43 @@ drop:
 	if (!more && ring->published != ring->producer && !pair->resting)
 		bp_agg_tx_finish(tx);
 	return NETDEV_TX_OK;
+}
+
+/**
+ * bp_agg_tx_xdp() - queue a frame that an XDP program sends back
+ * @tx: transmit side, under its queue's xmit lock
+ * @xdpf: frame, in @page
+ * @page: page of the pair's own pool, which keeps it mapped
+ *
+ * Return: false if the frame cannot be sent.
+ */
+bool bp_agg_tx_xdp(struct bp_agg_tx *tx, struct xdp_frame *xdpf,
+		   struct page *page)
+{
+	struct device *dev = &bp_agg_tx_pair(tx)->priv->pdev->dev;
+	struct bp_agg_tx_desc *descs = tx->ring.descriptors;
+	u32 index = tx->ring.producer;
+	struct bp_agg_tx_desc head = {
+		.flags = cpu_to_le16(BP_AGG_TX_END_OF_FRAME),
+	};
+	dma_addr_t dma;
+
+	if (bp_agg_tx_pair(tx)->resting || xdpf->len < BP_AGG_MIN_FRAME)
+		return false;
+	bp_agg_tx_clean(tx, 0);
+	if (!bp_agg_tx_space(tx))
+		return false;
+
+	dma = page_pool_get_dma_addr(page) + (xdpf->data - page_address(page));
+	dma_sync_single_for_device(dev, dma, xdpf->len, DMA_BIDIRECTIONAL);
+	descs[index & (tx->ring.size - 1)] = head;
+	bp_agg_tx_store(tx, index, dma, xdpf->len);
+	bp_agg_tx_slot(tx, index)->skb = NULL;
+	bp_agg_tx_slot(tx, index)->xdpf = xdpf;
+	bp_agg_tx_slot(tx, index)->count = 1;
+	tx->ring.producer++;
+	u64_stats_update_begin(&tx->sync);
+	tx->stats.xdp++;
+	u64_stats_update_end(&tx->sync);
+	return true;
 }
