@@ -37,11 +37,13 @@ driver_files() {
 
 driver_key() { (cd "$DRIVER" && driver_files | xargs -0 sha256sum | sha256sum); }
 
+copy_driver() { driver_files | tar -C "$DRIVER" --null --files-from=- -c | tar -C "$1" -x --no-same-owner; }
+
 build_driver() {
     local dir=$1 root=$2 release=$3
     local work=$dir/work
     mkdir -p "$work/tree" "$work/guest-driver"
-    driver_files | tar -C "$DRIVER" --null --files-from=- -c | tar -C "$work/guest-driver" -x --no-same-owner
+    copy_driver "$work/guest-driver"
     inside "$root" "$work" make --no-print-directory -j "$(nproc)" -C guest-driver \
         KDIR="/usr/lib/modules/$release/build" KVER="$release" DESTDIR=/work/tree install >"$work/log" 2>&1 || {
         tail -n 40 "$work/log" >&2

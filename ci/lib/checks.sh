@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Checks that Maven does not run. Each returns 0, or 1 after it has said what is wrong. Needs ROOT.
+
+check_shell() {
+    local -a scripts
+    if ! command -v shellcheck >/dev/null; then
+        if [[ ${CI:-} == true && $EUID -eq 0 ]]; then
+            { apt-get -q update && apt-get -q -y --no-install-recommends install shellcheck; } >/dev/null 2>&1 || true
+        fi
+        if ! command -v shellcheck >/dev/null; then
+            say 'shell scripts: skipped, there is no shellcheck (apt-get install shellcheck)'
+            return 0
+        fi
+    fi
+    mapfile -d '' scripts < <(cd "$ROOT" && git ls-files -z 2>/dev/null | xargs -0 grep -lZE -m 1 '^#!.*\b(ba)?sh\b')
+    say "shell scripts: ${#scripts[@]} files"
+    (cd "$ROOT" && shellcheck -x "${scripts[@]}")
+}
+
+check_images() {
+    say 'images'
+    "$ROOT/images/test"
+}
+
+check_qemu_config() {
+    say 'QEMU fragments'
+    "$ROOT/qemu-config/test"
+}
+
+# The driver once more, with every warning an error, sparse, and its own tests.
+check_driver() {
+    say 'guest driver'
+    "$ROOT/images/check-driver"
+}
