@@ -13,7 +13,8 @@ check_shell() {
             return 0
         fi
     fi
-    mapfile -d '' scripts < <(cd "$ROOT" && git ls-files -z 2>/dev/null | xargs -0 grep -lZE -m 1 '^#!.*\b(ba)?sh\b')
+    mapfile -d '' scripts < <(cd "$ROOT" && git ls-files -z |
+        xargs -0 awk 'FNR == 1 { if (/^#!.*[\/ ](ba)?sh$/) printf "%s\0", FILENAME; nextfile }')
     say "shell scripts: ${#scripts[@]} files"
     (cd "$ROOT" && shellcheck -x "${scripts[@]}")
 }
