@@ -13,8 +13,8 @@ check_shell() {
             return 0
         fi
     fi
-    mapfile -d '' scripts < <(cd "$ROOT" && git ls-files -z |
-        xargs -0 awk 'FNR == 1 { if (/^#!.*[\/ ](ba)?sh$/) printf "%s\0", FILENAME; nextfile }')
+    mapfile -t scripts < <(cd "$ROOT" && git ls-files -z |
+        xargs -0 awk 'FNR == 1 { if (/^#!.*[\/ ](ba)?sh$/) print FILENAME; nextfile }')
     say "shell scripts: ${#scripts[@]} files"
     (cd "$ROOT" && shellcheck -x "${scripts[@]}")
 }

@@ -18,8 +18,8 @@ since() { awk -v from="$1" -v to="$(now)" 'BEGIN { printf "%.1f", to - from }'; 
 show_devices() {
     say 'lspci -vv of both devices, in node1:'
     guest node1 20 'lspci -vv -d ba5c:' | indent
-    say 'addresses:'
-    guest node1 20 'ip -brief address show to 10.77.0.0/24; ethtool -i $(bp-net)' | indent
+    # shellcheck disable=SC2016 # for the guest's shell
+    guest node1 20 'ip -brief address show "$(bp-net)"' | indent || fail 'node1 has no interface of the aggregation device'
 }
 
 measure_ping() {
@@ -40,6 +40,7 @@ measure_tcp() {
     guest node2 10 'iperf3 -s -D -I /tmp/iperf3.pid && until ss -Hltn sport = :5201 | grep -q .; do sleep 0.1; done'
     shown=$(guest node1 $((TCP_S + 30)) "iperf3 -f m -t $TCP_S -c $PEER 2>&1") || true
     indent <<<"$shown"
+    # shellcheck disable=SC2016 # for the guest's shell
     guest node2 10 'kill $(cat /tmp/iperf3.pid | tr -d "\0")' || true
     # [  5]   0.00-4.00   sec   446 MBytes   935 Mbits/sec                  receiver
     RESULT[tcp_mbit_s]=$(awk '/receiver/ { for (i = 2; i <= NF; i++) if ($i == "Mbits/sec") print $(i - 1) }' <<<"$shown")

@@ -9,11 +9,11 @@ Backplane: two guests, one device server
   QEMU             $BACKPLANE_QEMU_VERSION, $BACKPLANE_ACCEL ($BACKPLANE_ACCEL_REASON)
   guest kernel     $BACKPLANE_KERNEL_RELEASE
   boot             ${RESULT[boot_s]} s, both
-  ping             $(figure ping_avg_ms ms), ${RESULT[ping_lost]:-100} % lost
+  ping             $(figure ping_avg_ms 'ms on average'), ${RESULT[ping_lost]:-100} % lost
   TCP              $(figure tcp_mbit_s Mbit/s)
   PUT              $(verdict put_ok)
   GET              $(verdict get_ok)
-  message          $(figure message_us us) there and back, median
+  message          $(figure message_us 'us there and back (median)')
   all of it        ${RESULT[total_s]} s
 
 Interactively, each node in a terminal of its own:
