@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.backplane.server.command;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import dev.backplane.server.LogConfigurator;
-import dev.backplane.server.api.Json;
 import dev.backplane.server.run.DeviceServer;
 import dev.backplane.server.run.ServeOptions;
 import dev.backplane.server.run.StartException;
@@ -91,11 +89,7 @@ public final class ServeCommand implements Callable<Integer> {
                     Runtime.getRuntime().halt(0);
                 }));
         PrintWriter out = spec.commandLine().getOut();
-        try {
-            out.println(Json.MAPPER.writeValueAsString(server.ready()));
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException("cannot write the ready line", e);
-        }
+        out.println(server.ready().toJson());
         out.flush();
         while (true) {
             try {

@@ -119,7 +119,7 @@ public final class DeviceServer implements AutoCloseable {
 
     /** What is told when everything listens. */
     public ReadyEvent ready() {
-        return ReadyEvent.of(this, options.runDirectory(), apiSocket);
+        return new ReadyEvent(options.runDirectory(), nodes(), apiSocket);
     }
 
     /** Ends everything, in the opposite order of its start. Harmless when repeated. */
