@@ -12,6 +12,7 @@ import dev.backplane.server.command.QemuArgsCommand;
 import dev.backplane.server.command.RingsCommand;
 import dev.backplane.server.command.ServeCommand;
 import dev.backplane.server.command.ThreadsCommand;
+import dev.backplane.server.command.TraceCommand;
 import dev.backplane.server.command.VersionProvider;
 import java.io.PrintStream;
 import java.io.PrintWriter;
@@ -42,6 +43,7 @@ import picocli.CommandLine.Command;
             RingsCommand.class,
             ConfigCommand.class,
             ThreadsCommand.class,
+            TraceCommand.class,
         })
 public final class Backplane {
     private Backplane() {}

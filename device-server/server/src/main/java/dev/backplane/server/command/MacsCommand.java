@@ -20,14 +20,15 @@ public final class MacsCommand extends ClientCommand {
 
     @Override
     void show(JsonNode answer, PrintWriter out) {
-        Table table = new Table("MAC", "VLAN", "PORT", "KIND", "AGE_S");
+        Table table = new Table("MAC", "PARTITION", "VLAN", "PORT", "KIND", "LAST_SEEN_S");
         for (JsonNode m : answer.path("macs")) {
             table.row(
                     text(m.path("mac")),
+                    text(m.path("partition")),
                     text(m.path("vlan")),
                     text(m.path("port")),
                     text(m.path("kind")),
-                    text(m.path("age_s")));
+                    text(m.path("last_seen_s")));
         }
         table.print(out);
     }

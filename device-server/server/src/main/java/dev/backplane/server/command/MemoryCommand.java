@@ -22,13 +22,13 @@ public final class MemoryCommand extends ClientCommand {
     void show(JsonNode answer, PrintWriter out) {
         out.println("bytes " + text(answer.path("bytes")) + ", allocated " + text(answer.path("allocated_bytes"))
                 + ", at most so far " + text(answer.path("high_water_bytes")));
-        Table table = new Table("PORT", "QUEUED", "BYTES", "HIGH_WATER", "QUOTA");
+        Table table = new Table("PORT", "STATE", "QUEUED", "HELD", "QUOTA");
         for (JsonNode p : answer.path("ports")) {
             table.row(
                     text(p.path("port")),
+                    text(p.path("state")),
                     text(p.path("queued_frames")),
-                    text(p.path("queued_bytes")),
-                    text(p.path("high_water_bytes")),
+                    text(p.path("held_bytes")),
                     text(p.path("quota_bytes")));
         }
         table.print(out);

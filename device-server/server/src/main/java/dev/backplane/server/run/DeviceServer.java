@@ -2,10 +2,20 @@
 package dev.backplane.server.run;
 
 import dev.backplane.devices.Node;
+import dev.backplane.devices.agg.SwitchFabric;
+import dev.backplane.devices.agg.VnicDevice;
+import dev.backplane.devices.imm.MessagingConfig;
+import dev.backplane.devices.imm.MessagingFabric;
+import dev.backplane.devices.imm.MessagingModule;
 import dev.backplane.devices.loop.Workers;
 import dev.backplane.server.api.ApiServer;
 import dev.backplane.server.topology.Topology;
+import dev.backplane.server.trace.TraceStream;
 import dev.backplane.server.view.ManagementRoutes;
+import dev.backplane.vfiouser.counter.CounterGroup;
+import dev.backplane.vfiouser.device.PciDevice;
+import dev.backplane.vfiouser.protocol.SpinBudget;
+import dev.backplane.vfiouser.server.ListenException;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.epoll.EpollIoHandler;
@@ -14,6 +24,7 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -31,12 +42,17 @@ public final class DeviceServer implements AutoCloseable {
     /** Something to undo, and its name for the log. */
     private record Started(String name, AutoCloseable closing) {}
 
+    private static final int LOGGED_NODES = 16;
+
     private final Deque<Started> started = new ArrayDeque<>();
     private final Topology topology;
     private final ServeOptions options;
     private final Map<String, NodeRuntime> nodes = new TreeMap<>();
     private final List<NodeRuntime> inOrder = new ArrayList<>();
+    private final TraceStream.Counts traceCounts = new TraceStream.Counts();
     private Workers workers;
+    private SwitchFabric fabric;
+    private MessagingFabric messaging;
     private Path apiSocket;
 
     private DeviceServer(Topology topology, ServeOptions options) {
@@ -57,6 +73,9 @@ public final class DeviceServer implements AutoCloseable {
         } catch (StartException e) {
             server.close();
             throw e;
+        } catch (ListenException e) {
+            server.close();
+            throw new StartException(e.getMessage(), e);
         } catch (IOException e) {
             server.close();
             throw new StartException(e.getMessage() + ": " + (e.getCause() == null ? e : e.getCause()), e);
@@ -72,11 +91,14 @@ public final class DeviceServer implements AutoCloseable {
         workers = new Workers(
                 options.debug() ? Workers.Mode.DEBUG : Workers.Mode.INLINE, options.workers(), loops(topology));
         opened("workers", workers);
+        fabric = new SwitchFabric(topology.fabric(), workers);
+        opened("switch fabric", fabric);
+        messaging = new MessagingFabric(messagingConfig(), workers);
+        opened("messaging fabric", messaging);
+        SpinBudget spin = spinBudget();
         for (Topology.NodeSpec spec : topology.nodes()) {
-            Node node = spec.node();
-            NodeRuntime runtime = new NodeRuntime(
-                    node, directory.socket(node.name() + ".agg.sock"), directory.socket(node.name() + ".imm.sock"));
-            nodes.put(node.name(), runtime);
+            NodeRuntime runtime = serve(spec, directory.path(), spin);
+            nodes.put(spec.node().name(), runtime);
             inOrder.add(runtime);
         }
         EventLoopGroup events = new MultiThreadIoEventLoopGroup(1, EpollIoHandler.newFactory());
@@ -85,7 +107,43 @@ public final class DeviceServer implements AutoCloseable {
                 () -> events.shutdownGracefully(0, 1, TimeUnit.SECONDS).await());
         apiSocket = directory.socket("backplane.sock");
         opened("management interface", new ApiServer(apiSocket, ManagementRoutes.of(this), events));
-        LOG.info("serving {} nodes in {}", inOrder.size(), directory.path());
+        topology.summary(LOGGED_NODES).forEach(LOG::info);
+        LOG.info(
+                "serving {} nodes in {} with {} workers{}{}",
+                inOrder.size(),
+                directory.path(),
+                options.workers(),
+                options.debug() ? ", device code on workers only" : "",
+                options.poll() ? ", polling" : "");
+    }
+
+    private NodeRuntime serve(Topology.NodeSpec spec, Path directory, SpinBudget spin) throws ListenException {
+        Node node = spec.node();
+        VnicDevice vnic = fabric.addNode(node, spec.port());
+        DeviceSocket agg = listen(DeviceKind.AGG, node, directory, vnic, vnic.counters(), spin);
+        MessagingModule module = messaging.addNode(node);
+        DeviceSocket imm = listen(DeviceKind.IMM, node, directory, module, module.counters(), spin);
+        return new NodeRuntime(node, vnic, module, agg, imm);
+    }
+
+    private DeviceSocket listen(
+            DeviceKind kind, Node node, Path directory, PciDevice device, CounterGroup counters, SpinBudget spin)
+            throws ListenException {
+        Path path = directory.resolve(kind.socketName(node.name()));
+        DeviceSocket socket = DeviceSocket.listen(kind, node.name(), path, device, counters, spin);
+        opened("socket " + path.getFileName(), socket);
+        return socket;
+    }
+
+    /** Polling mode: the pollers of the messaging module never sleep while a context is open. */
+    private MessagingConfig messagingConfig() {
+        MessagingConfig config = topology.messaging();
+        return options.poll() ? config.withPollers(config.pollers(), true) : config;
+    }
+
+    /** Polling mode: every connection may spin before it sleeps, not just as many as there are processors to spare. */
+    private SpinBudget spinBudget() {
+        return options.poll() ? new SpinBudget(2 * topology.nodes().size()) : SpinBudget.ofMachine();
     }
 
     private void opened(String name, AutoCloseable closing) {
@@ -115,6 +173,34 @@ public final class DeviceServer implements AutoCloseable {
     /** Threads that take what does not fit a turn. */
     public Workers workers() {
         return workers;
+    }
+
+    /** The switch fabric. */
+    public SwitchFabric fabric() {
+        return fabric;
+    }
+
+    /** The messaging fabric. */
+    public MessagingFabric messaging() {
+        return messaging;
+    }
+
+    /** What trace watchers see and miss. */
+    public TraceStream.Counts traceCounts() {
+        return traceCounts;
+    }
+
+    /** Counters that belong to no node, by a short name. */
+    public Map<String, CounterGroup> commonCounters() {
+        Map<String, CounterGroup> common = new LinkedHashMap<>();
+        common.put("fabric", fabric.counters());
+        List<CounterGroup> pollers = messaging.counters();
+        for (int i = 0; i < pollers.size(); i++) {
+            common.put("poller" + i, pollers.get(i));
+        }
+        common.put("workers", workers.counters());
+        common.put("trace", traceCounts.group());
+        return common;
     }
 
     /** What is told when everything listens. */

@@ -2,7 +2,21 @@
 package dev.backplane.server.run;
 
 import dev.backplane.devices.Node;
-import java.nio.file.Path;
+import dev.backplane.devices.agg.VnicDevice;
+import dev.backplane.devices.imm.MessagingModule;
+import java.util.List;
 
-/** A node with its two devices. */
-public record NodeRuntime(Node node, Path aggSocket, Path immSocket) {}
+/**
+ * A node that is being served.
+ *
+ * @param vnic its aggregation device
+ * @param module its messaging module
+ * @param agg the socket of the aggregation device
+ * @param imm the socket of the messaging module
+ */
+public record NodeRuntime(Node node, VnicDevice vnic, MessagingModule module, DeviceSocket agg, DeviceSocket imm) {
+    /** Both sockets. */
+    public List<DeviceSocket> sockets() {
+        return List.of(agg, imm);
+    }
+}

@@ -30,8 +30,8 @@ public record ReadyEvent(Path runDir, List<NodeRuntime> nodes, Path api) {
                 json.writeStartObject();
                 json.writeStringField("name", n.node().name());
                 json.writeNumberField("id", n.node().id());
-                json.writeStringField("agg", n.aggSocket().toString());
-                json.writeStringField("imm", n.immSocket().toString());
+                json.writeStringField("agg", n.agg().server().path().toString());
+                json.writeStringField("imm", n.imm().server().path().toString());
                 json.writeStringField("mac", n.node().mac().toString());
                 json.writeEndObject();
             }

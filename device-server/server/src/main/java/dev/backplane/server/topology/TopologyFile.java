@@ -2,6 +2,9 @@
 package dev.backplane.server.topology;
 
 import dev.backplane.devices.Node;
+import dev.backplane.devices.fabric.FabricConfig;
+import dev.backplane.devices.fabric.PortConfig;
+import dev.backplane.devices.imm.MessagingConfig;
 import dev.backplane.server.topology.Topology.NodeSpec;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -17,11 +20,45 @@ import java.util.Map;
 
 /** Reads a {@link Topology} from YAML. */
 public final class TopologyFile {
+    static final Section<FabricConfig> FABRIC = new Section<>("fabric", FabricConfig.class)
+            .key("rendezvous_memory", "rendezvousBytes", ValueType.BYTES, "size of rendezvous memory")
+            .key("cell", "cellBytes", ValueType.BYTES, "unit in which it is allocated, a power of two")
+            .key("max_ports", "maxPorts", ValueType.COUNT, "most ports, nodes and uplinks together")
+            .key("quota", "quotaBytes", ValueType.BYTES, "most of it that frames for one port may hold")
+            .key("stuck_after", "stuckMillis", ValueType.DURATION, "a port that drains nothing for so long drops frames")
+            .key("mac_entries", "macEntries", ValueType.COUNT, "addresses that each partition learns")
+            .key("mac_entries_per_port", "macEntriesPerPort", ValueType.COUNT, "of these, most for one port")
+            .key("mac_age", "macAgeSeconds", ValueType.DURATION, "an address that sends nothing for so long is forgotten");
+
+    static final Section<MessagingConfig> MESSAGING = new Section<>("messaging", MessagingConfig.class)
+            .key("contexts", "contexts", ValueType.COUNT, "GET/PUT contexts of each node")
+            .key("stride", "stride", ValueType.BYTES, "from one context page to the next; 64KiB for guests with such pages")
+            .key("rings", "rings", ValueType.COUNT, "ring ids of each node")
+            .key("memories", "memories", ValueType.COUNT, "registered memories of each context")
+            .key("max_pages", "maxPages", ValueType.COUNT, "4 KiB pages of one registered memory")
+            .key("spin", "spinMicros", ValueType.DURATION, "polling of a context without work before sleep")
+            .key("moderation", "moderationMicros", ValueType.DURATION, "shortest time between interrupts of a vector")
+            .key("pollers", "pollers", ValueType.COUNT, "threads that poll contexts")
+            .key("dedicated", "dedicated", ValueType.FLAG, "pollers never sleep while a context is open");
+
+    static final Section<PortConfig> PORT = new Section<>("port", PortConfig.class)
+            .key("admin_up", "adminUp", ValueType.FLAG, "whether the link comes up when the guest's driver is ready")
+            .key("speed", "speedMbit", ValueType.RATE, "speed that the guest reports; no effect on the data path")
+            .key("quota", "quotaBytes", ValueType.BYTES, "rendezvous memory for this port; 0 for the fabric's quota")
+            .key("weight", "weight", ValueType.COUNT, "share of the moves out when many ports have frames")
+            .key("vlans", "vlans", ValueType.VLANS, "VLANs that the port carries")
+            .key("anti_spoofing", "antiSpoofing", ValueType.FLAG, "refuse frames from addresses that are not the node's")
+            .key("mirror_to", "mirrorTo", ValueType.TEXT, "node or uplink that gets a copy of all frames")
+            .key("rate", "rateMbit", ValueType.RATE, "limit of the moves out, as a link of that speed")
+            .key("latency", "latencyMicros", ValueType.DURATION, "fixed time that each frame takes at least");
+
     static final Section<Node> NODE = new Section<>("node", Node.class)
             .key("name", "name", ValueType.TEXT, "name of the node, and of its sockets")
             .key("id", "id", ValueType.COUNT, "number of the node; by default its place in the list")
             .key("mac", "mac", ValueType.MAC, "address of its vNIC; by default 02:ba:5c:00 and the id")
             .key("partition", "partition", ValueType.TEXT, "nodes of different partitions never exchange anything");
+
+    private static final List<String> KEYS = List.of("fabric", "messaging", "nodes");
 
     private TopologyFile() {}
 
@@ -47,13 +84,23 @@ public final class TopologyFile {
         YamlNode.Fields file = YamlFile.read(in, problems);
         problems.throwIfAny();
         file.fields().forEach((key, value) -> {
-            if (!key.equals("nodes")) {
-                problems.add(value.line(), "unknown key '" + key + "'; known: nodes");
+            if (!KEYS.contains(key)) {
+                problems.add(value.line(), "unknown key '" + key + "'; known: " + String.join(", ", KEYS));
             }
         });
-        Topology topology = new Topology(nodes(file, problems));
+        List<NodeSpec> nodes = nodes(file, problems);
+        Topology topology = new Topology(
+                section(file, FABRIC, "fabric", Topology.fabricFor(nodes.size()), problems),
+                section(file, MESSAGING, "messaging", MessagingConfig.defaults(), problems),
+                nodes);
         problems.throwIfAny();
         return topology;
+    }
+
+    private static <R extends Record> R section(
+            YamlNode.Fields in, Section<R> section, String key, R defaults, Problems problems, String... others) {
+        YamlNode value = in.fields().get(key);
+        return value == null ? defaults : section.read(value, defaults, problems, others);
     }
 
     private static List<NodeSpec> nodes(YamlNode.Fields file, Problems problems) {
@@ -65,15 +112,17 @@ public final class TopologyFile {
         }
         Map<Object, String> taken = new HashMap<>();
         for (YamlNode item : list.items()) {
-            Node defaults = Node.of(id(item, nodes.size() + 1));
-            Node node = NODE.read(item, defaults, problems);
+            Node node = NODE.read(item, Node.of(id(item, nodes.size() + 1)), problems, "port");
+            PortConfig port = item instanceof YamlNode.Fields fields
+                    ? section(fields, PORT, "port", PortConfig.defaults(), problems)
+                    : PortConfig.defaults();
             for (Object unique : List.of("name " + node.name(), "id " + node.id(), "mac " + node.mac())) {
                 String other = taken.putIfAbsent(unique, node.name());
                 if (other != null) {
                     problems.add(item.line(), "node " + node.name() + ": " + unique + " belongs to node " + other);
                 }
             }
-            nodes.add(new NodeSpec(node));
+            nodes.add(new NodeSpec(node, port));
         }
         return nodes;
     }

@@ -2,6 +2,7 @@
 package dev.backplane.server.topology;
 
 import dev.backplane.devices.MacAddress;
+import dev.backplane.devices.fabric.VlanPolicy;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.Locale;
@@ -73,6 +74,13 @@ enum ValueType {
         @Override
         Object parse(String text) {
             return MacAddress.parse(text);
+        }
+    },
+    /** VLANs of a port. A {@link VlanPolicy}. */
+    VLANS("'all', 'access 10', 'trunk 2,5,10-20' or 'trunk 2,5,10-20 native 3'") {
+        @Override
+        Object parse(String text) {
+            return VlanText.parse(text);
         }
     },
     /** Any text but none. A {@code String}. */

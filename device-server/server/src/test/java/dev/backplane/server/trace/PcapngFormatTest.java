@@ -17,7 +17,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Captures, read back block by block, and by tshark with our dissector where it is installed. */
-class PcapngWriterTest {
+class PcapngFormatTest {
+    private static final PcapngFormat FORMAT = new PcapngFormat(List.of("node1.agg", "node1.imm"));
+
     @TempDir
     private Path temp;
 
@@ -40,8 +42,8 @@ class PcapngWriterTest {
     @Test
     void everyBlockHasItsLengthOnBothEnds() {
         for (int size = 0; size < 9; size++) {
-            byte[] head = PcapngWriter.head("node1.agg", "node1.imm");
-            byte[] packet = PcapngWriter.packet(1, 1_000_000_007L, true, 3, new byte[16 + size], 5000);
+            byte[] head = FORMAT.head();
+            byte[] packet = FORMAT.message(new TracedMessage("node1.imm", 1_000_000_007L, false, 3, new byte[16 + size], 5000), size);
             ByteBuffer all = ByteBuffer.allocate(head.length + packet.length).order(ByteOrder.LITTLE_ENDIAN);
             all.put(head).put(packet).flip();
             int blocks = 0;
@@ -58,11 +60,12 @@ class PcapngWriterTest {
     }
 
     @Test
-    void aLongMessageIsCutAndKeepsItsLength() {
-        ByteBuffer packet = ByteBuffer.wrap(PcapngWriter.packet(0, 0, false, 0, new byte[100_000], 100_000))
+    void aCutMessageKeepsItsLength() {
+        byte[] kept = new byte[TracedMessage.MAX_BYTES];
+        ByteBuffer packet = ByteBuffer.wrap(FORMAT.message(new TracedMessage("node1.agg", 0, true, 0, kept, 100_000), 0))
                 .order(ByteOrder.LITTLE_ENDIAN);
-        assertEquals(PcapngWriter.PSEUDO_HEADER + PcapngWriter.SNAP_LENGTH, packet.getInt(20));
-        assertEquals(PcapngWriter.PSEUDO_HEADER + 100_000, packet.getInt(24));
+        assertEquals(PcapngFormat.PSEUDO_HEADER + TracedMessage.MAX_BYTES, packet.getInt(20));
+        assertEquals(PcapngFormat.PSEUDO_HEADER + 100_000, packet.getInt(24));
     }
 
     @Test
@@ -71,7 +74,7 @@ class PcapngWriterTest {
                 Files.isExecutable(Path.of("/usr/bin/tshark")),
                 "tshark is not installed: the Wireshark dissector is not tested");
         ByteArrayOutputStream file = new ByteArrayOutputStream();
-        file.write(PcapngWriter.head("node1.agg"));
+        file.write(FORMAT.head());
         String json = "{\"capabilities\":{\"max_msg_fds\":16}}\0";
         byte[] version = body(4 + json.length())
                 .putShort((short) 0)
@@ -120,7 +123,8 @@ class PcapngWriterTest {
     }
 
     private static void add(ByteArrayOutputStream file, int second, boolean fromServer, int fds, byte[] message) {
-        file.writeBytes(PcapngWriter.packet(0, second * 1_000_000_000L, fromServer, fds, message, message.length));
+        file.writeBytes(FORMAT.message(
+                new TracedMessage("node1.agg", second * 1_000_000_000L, !fromServer, fds, message, message.length), 0));
     }
 
     private List<String> tshark(Path capture) throws Exception {
