@@ -2,6 +2,7 @@
 package dev.backplane.devices.fabric;
 
 import java.util.BitSet;
+import java.util.StringJoiner;
 
 /**
  * Which VLANs a port carries, and how (IEEE 802.1Q). Immutable.
@@ -85,15 +86,22 @@ public final class VlanPolicy {
         return id != untagged;
     }
 
+    /** As a topology file has it: {@code all}, {@code access 10}, {@code trunk 1,5,10-20 native 1}. */
     @Override
     public String toString() {
+        BitSet vlans = BitSet.valueOf(carried);
         if (!trunk) {
             return "access " + untagged;
         }
-        int count = 0;
-        for (long word : carried) {
-            count += Long.bitCount(word);
+        if (untagged == MIN_ID && vlans.cardinality() == MAX_ID) {
+            return "all";
         }
-        return "trunk, native " + untagged + ", " + count + " VLANs";
+        StringJoiner ranges = new StringJoiner(",", "trunk ", " native " + untagged);
+        for (int first = vlans.nextSetBit(0); first >= 0; ) {
+            int end = vlans.nextClearBit(first);
+            ranges.add(end - first == 1 ? "" + first : first + "-" + (end - 1));
+            first = vlans.nextSetBit(end);
+        }
+        return ranges.toString();
     }
 }

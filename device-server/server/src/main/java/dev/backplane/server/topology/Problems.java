@@ -18,6 +18,11 @@ final class Problems {
         lines.add(file + ":" + line + ": " + what);
     }
 
+    /** How many there are. */
+    int count() {
+        return lines.size();
+    }
+
     /** Throws what has been noted, if anything has. */
     void throwIfAny() throws TopologyException {
         if (!lines.isEmpty()) {

@@ -109,28 +109,46 @@ final class Section<R extends Record> {
         return null;
     }
 
-    /** Applies all changes; when the record refuses them, finds the one at fault, which has a line of its own. */
+    /** Applies all changes; when the record refuses them, finds those at fault, which have lines of their own. */
     private R build(YamlNode.Fields section, R defaults, Map<String, Object> changes, Problems problems) {
         try {
             return with(defaults, changes);
         } catch (IllegalArgumentException together) {
-            boolean found = false;
-            for (Map.Entry<String, Object> change : changes.entrySet()) {
-                try {
-                    with(defaults, Map.of(change.getKey(), change.getValue()));
-                } catch (IllegalArgumentException alone) {
-                    found = true;
-                    YamlNode written = section.fields().get(change.getKey());
-                    problems.add(
-                            written.line(),
-                            title + "." + change.getKey() + " is " + written.kind() + ": " + alone.getMessage());
+            int before = problems.count();
+            for (String name : changes.keySet()) {
+                Map<String, Object> others = new LinkedHashMap<>(changes);
+                others.remove(name);
+                if (refusal(defaults, others) == null) {
+                    tell(section, name, together.getMessage(), problems);
+                    return defaults;
                 }
             }
-            if (!found) {
+            for (Map.Entry<String, Object> change : changes.entrySet()) {
+                String alone = refusal(defaults, Map.of(change.getKey(), change.getValue()));
+                if (alone != null) {
+                    tell(section, change.getKey(), alone, problems);
+                }
+            }
+            if (problems.count() == before) {
                 problems.add(section.line(), title + ": " + together.getMessage());
             }
             return defaults;
         }
+    }
+
+    /** Why the record refuses the changes, or null. */
+    private String refusal(R defaults, Map<String, Object> changes) {
+        try {
+            with(defaults, changes);
+            return null;
+        } catch (IllegalArgumentException e) {
+            return e.getMessage();
+        }
+    }
+
+    private void tell(YamlNode.Fields section, String name, String refusal, Problems problems) {
+        YamlNode written = section.fields().get(name);
+        problems.add(written.line(), title + "." + name + " is " + written.kind() + ": " + refusal);
     }
 
     private R with(R defaults, Map<String, Object> changes) {

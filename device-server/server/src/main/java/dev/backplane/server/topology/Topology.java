@@ -77,7 +77,8 @@ public record Topology(FabricConfig fabric, MessagingConfig messaging, List<Node
         lines.add("fabric: " + TopologyFile.FABRIC.show(fabric));
         lines.add("messaging: " + TopologyFile.MESSAGING.show(messaging));
         for (NodeSpec spec : nodes.subList(0, Math.min(maxNodes, nodes.size()))) {
-            lines.add("node: " + TopologyFile.NODE.show(spec.node()) + ", port: " + TopologyFile.PORT.show(spec.port()));
+            lines.add(
+                    "node: " + TopologyFile.NODE.show(spec.node()) + ", port: " + TopologyFile.PORT.show(spec.port()));
         }
         if (nodes.size() > maxNodes) {
             lines.add("and " + (nodes.size() - maxNodes) + " nodes more: see 'backplane config'");

@@ -25,14 +25,26 @@ public final class TopologyFile {
             .key("cell", "cellBytes", ValueType.BYTES, "unit in which it is allocated, a power of two")
             .key("max_ports", "maxPorts", ValueType.COUNT, "most ports, nodes and uplinks together")
             .key("quota", "quotaBytes", ValueType.BYTES, "most of it that frames for one port may hold")
-            .key("stuck_after", "stuckMillis", ValueType.DURATION, "a port that drains nothing for so long drops frames")
+            .key(
+                    "stuck_after",
+                    "stuckMillis",
+                    ValueType.DURATION,
+                    "a port that drains nothing for so long drops frames")
             .key("mac_entries", "macEntries", ValueType.COUNT, "addresses that each partition learns")
             .key("mac_entries_per_port", "macEntriesPerPort", ValueType.COUNT, "of these, most for one port")
-            .key("mac_age", "macAgeSeconds", ValueType.DURATION, "an address that sends nothing for so long is forgotten");
+            .key(
+                    "mac_age",
+                    "macAgeSeconds",
+                    ValueType.DURATION,
+                    "an address that sends nothing for so long is forgotten");
 
     static final Section<MessagingConfig> MESSAGING = new Section<>("messaging", MessagingConfig.class)
             .key("contexts", "contexts", ValueType.COUNT, "GET/PUT contexts of each node")
-            .key("stride", "stride", ValueType.BYTES, "from one context page to the next; 64KiB for guests with such pages")
+            .key(
+                    "stride",
+                    "stride",
+                    ValueType.BYTES,
+                    "from one context page to the next; 64KiB for guests with such pages")
             .key("rings", "rings", ValueType.COUNT, "ring ids of each node")
             .key("memories", "memories", ValueType.COUNT, "registered memories of each context")
             .key("max_pages", "maxPages", ValueType.COUNT, "4 KiB pages of one registered memory")
@@ -47,7 +59,11 @@ public final class TopologyFile {
             .key("quota", "quotaBytes", ValueType.BYTES, "rendezvous memory for this port; 0 for the fabric's quota")
             .key("weight", "weight", ValueType.COUNT, "share of the moves out when many ports have frames")
             .key("vlans", "vlans", ValueType.VLANS, "VLANs that the port carries")
-            .key("anti_spoofing", "antiSpoofing", ValueType.FLAG, "refuse frames from addresses that are not the node's")
+            .key(
+                    "anti_spoofing",
+                    "antiSpoofing",
+                    ValueType.FLAG,
+                    "refuse frames from addresses that are not the node's")
             .key("mirror_to", "mirrorTo", ValueType.TEXT, "node or uplink that gets a copy of all frames")
             .key("rate", "rateMbit", ValueType.RATE, "limit of the moves out, as a link of that speed")
             .key("latency", "latencyMicros", ValueType.DURATION, "fixed time that each frame takes at least");

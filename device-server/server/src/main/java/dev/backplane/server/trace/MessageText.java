@@ -30,50 +30,76 @@ final class MessageText {
         switch (m.command()) {
             case Command.VERSION -> version(line, m);
             case Command.DMA_MAP ->
-                line.append(" address=").append(hex(m, DmaMessages.MAP_ADDRESS))
-                        .append(" size=").append(hex(m, DmaMessages.MAP_SIZE))
-                        .append(" offset=").append(hex(m, DmaMessages.MAP_OFFSET))
-                        .append(" flags=").append(hex32(m, DmaMessages.MAP_FLAGS));
+                line.append(" address=")
+                        .append(hex(m, DmaMessages.MAP_ADDRESS))
+                        .append(" size=")
+                        .append(hex(m, DmaMessages.MAP_SIZE))
+                        .append(" offset=")
+                        .append(hex(m, DmaMessages.MAP_OFFSET))
+                        .append(" flags=")
+                        .append(hex32(m, DmaMessages.MAP_FLAGS));
             case Command.DMA_UNMAP ->
-                line.append(" address=").append(hex(m, DmaMessages.UNMAP_ADDRESS))
-                        .append(" size=").append(hex(m, DmaMessages.UNMAP_SIZE))
-                        .append(" flags=").append(hex32(m, DmaMessages.UNMAP_FLAGS));
+                line.append(" address=")
+                        .append(hex(m, DmaMessages.UNMAP_ADDRESS))
+                        .append(" size=")
+                        .append(hex(m, DmaMessages.UNMAP_SIZE))
+                        .append(" flags=")
+                        .append(hex32(m, DmaMessages.UNMAP_FLAGS));
             case Command.DEVICE_GET_INFO ->
-                line.append(" regions=").append(m.u32(at(DeviceMessages.INFO_REGIONS)))
-                        .append(" irqs=").append(m.u32(at(DeviceMessages.INFO_IRQS)));
+                line.append(" regions=")
+                        .append(m.u32(at(DeviceMessages.INFO_REGIONS)))
+                        .append(" irqs=")
+                        .append(m.u32(at(DeviceMessages.INFO_IRQS)));
             case Command.DEVICE_GET_REGION_INFO ->
-                line.append(' ').append(name(REGIONS, m.u32(at(DeviceMessages.REGION_INDEX))))
-                        .append(" size=").append(hex(m, DeviceMessages.REGION_SIZE))
-                        .append(" flags=").append(hex32(m, DeviceMessages.REGION_FLAGS));
+                line.append(' ')
+                        .append(name(REGIONS, m.u32(at(DeviceMessages.REGION_INDEX))))
+                        .append(" size=")
+                        .append(hex(m, DeviceMessages.REGION_SIZE))
+                        .append(" flags=")
+                        .append(hex32(m, DeviceMessages.REGION_FLAGS));
             case Command.DEVICE_GET_REGION_IO_FDS ->
-                line.append(' ').append(name(REGIONS, m.u32(at(DeviceMessages.IO_FDS_INDEX))))
-                        .append(" count=").append(m.u32(at(DeviceMessages.IO_FDS_COUNT)));
+                line.append(' ')
+                        .append(name(REGIONS, m.u32(at(DeviceMessages.IO_FDS_INDEX))))
+                        .append(" count=")
+                        .append(m.u32(at(DeviceMessages.IO_FDS_COUNT)));
             case Command.DEVICE_GET_IRQ_INFO ->
-                line.append(' ').append(name(INTERRUPTS, m.u32(at(IrqMessages.INFO_INDEX))))
-                        .append(" count=").append(m.u32(at(IrqMessages.INFO_COUNT)));
+                line.append(' ')
+                        .append(name(INTERRUPTS, m.u32(at(IrqMessages.INFO_INDEX))))
+                        .append(" count=")
+                        .append(m.u32(at(IrqMessages.INFO_COUNT)));
             case Command.DEVICE_SET_IRQS ->
-                line.append(' ').append(name(INTERRUPTS, m.u32(at(IrqMessages.SET_INDEX))))
-                        .append(" flags=").append(hex32(m, IrqMessages.SET_FLAGS))
-                        .append(" start=").append(m.u32(at(IrqMessages.SET_START)))
-                        .append(" count=").append(m.u32(at(IrqMessages.SET_COUNT)));
+                line.append(' ')
+                        .append(name(INTERRUPTS, m.u32(at(IrqMessages.SET_INDEX))))
+                        .append(" flags=")
+                        .append(hex32(m, IrqMessages.SET_FLAGS))
+                        .append(" start=")
+                        .append(m.u32(at(IrqMessages.SET_START)))
+                        .append(" count=")
+                        .append(m.u32(at(IrqMessages.SET_COUNT)));
             case Command.REGION_READ, Command.REGION_WRITE -> {
-                line.append(' ').append(name(REGIONS, m.u32(at(RegionMessages.REGION))))
-                        .append('+').append(hex(m, RegionMessages.OFFSET))
-                        .append(" count=").append(m.u32(at(RegionMessages.COUNT)));
+                line.append(' ')
+                        .append(name(REGIONS, m.u32(at(RegionMessages.REGION))))
+                        .append('+')
+                        .append(hex(m, RegionMessages.OFFSET))
+                        .append(" count=")
+                        .append(m.u32(at(RegionMessages.COUNT)));
                 data(line, m, at(RegionMessages.DATA));
             }
             case Command.DMA_READ, Command.DMA_WRITE ->
-                line.append(" address=").append(hex(m, DmaMessages.ACCESS_ADDRESS))
-                        .append(" count=").append(hex32(m, DmaMessages.ACCESS_COUNT));
-            case Command.REGION_WRITE_MULTI ->
-                line.append(" writes=").append(m.u64(at(RegionMessages.MULTI_COUNT)));
+                line.append(" address=")
+                        .append(hex(m, DmaMessages.ACCESS_ADDRESS))
+                        .append(" count=")
+                        .append(hex32(m, DmaMessages.ACCESS_COUNT));
+            case Command.REGION_WRITE_MULTI -> line.append(" writes=").append(m.u64(at(RegionMessages.MULTI_COUNT)));
             default -> data(line, m, Header.BYTES);
         }
     }
 
     private static void version(StringBuilder line, TracedMessage m) {
-        line.append(' ').append(m.u16(at(DeviceMessages.VERSION_MAJOR)))
-                .append('.').append(m.u16(at(DeviceMessages.VERSION_MINOR)));
+        line.append(' ')
+                .append(m.u16(at(DeviceMessages.VERSION_MAJOR)))
+                .append('.')
+                .append(m.u16(at(DeviceMessages.VERSION_MINOR)));
         String json = new String(m.slice(at(DeviceMessages.VERSION.size()), m.size()), StandardCharsets.UTF_8);
         // The text is the peer's: nothing that a terminal would act on gets through.
         line.append(' ').append(json.replaceAll("\\p{Cntrl}", ""));
@@ -86,7 +112,9 @@ final class MessageText {
         }
         switch (bytes) {
             case 1, 2, 4, 8 -> {
-                long value = bytes == 8 ? m.u64(at) : bytes == 4 ? m.u32(at) : bytes == 2 ? m.u16(at) : m.slice(at, 1)[0] & 0xff;
+                long value = bytes == 8
+                        ? m.u64(at)
+                        : bytes == 4 ? m.u32(at) : bytes == 2 ? m.u16(at) : m.slice(at, 1)[0] & 0xff;
                 line.append(" value=0x").append(Long.toHexString(value));
             }
             default -> {

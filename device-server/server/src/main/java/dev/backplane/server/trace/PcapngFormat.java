@@ -61,15 +61,21 @@ final class PcapngFormat implements TraceFormat {
         int kept = m.kept();
         ByteBuffer out = ByteBuffer.allocate(96 + PSEUDO_HEADER + kept).order(ByteOrder.LITTLE_ENDIAN);
         int start = begin(out, ENHANCED_PACKET);
-        out.putInt(interfaces.indexOf(m.socket())).putInt((int) (m.nanos() >>> 32)).putInt((int) m.nanos());
+        out.putInt(interfaces.indexOf(m.socket()))
+                .putInt((int) (m.nanos() >>> 32))
+                .putInt((int) m.nanos());
         out.putInt(PSEUDO_HEADER + kept).putInt(PSEUDO_HEADER + m.size());
-        out.put((byte) VERSION).put((byte) (m.fromClient() ? 0 : 1)).put((byte) Math.min(m.fds(), 255)).put((byte) 0);
+        out.put((byte) VERSION)
+                .put((byte) (m.fromClient() ? 0 : 1))
+                .put((byte) Math.min(m.fds(), 255))
+                .put((byte) 0);
         out.put(m.slice(0, kept));
         pad(out);
         // Direction, as bits 0 and 1 of the flags: 1 inbound, 2 outbound, seen from the server.
         option(out, OPTION_EPB_FLAGS, new byte[] {(byte) (m.fromClient() ? 1 : 2), 0, 0, 0});
         if (dropped > 0) {
-            ByteBuffer count = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putLong(dropped);
+            ByteBuffer count =
+                    ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putLong(dropped);
             option(out, OPTION_EPB_DROPCOUNT, count.array());
         }
         option(out, OPTION_END, new byte[0]);

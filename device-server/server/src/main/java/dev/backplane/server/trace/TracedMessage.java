@@ -30,7 +30,10 @@ final class TracedMessage {
         this.nanos = nanos;
         this.fromClient = fromClient;
         this.fds = fds;
-        this.bytes = ByteBuffer.wrap(kept).order(ByteOrder.LITTLE_ENDIAN).asReadOnlyBuffer().order(ByteOrder.LITTLE_ENDIAN);
+        this.bytes = ByteBuffer.wrap(kept)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .asReadOnlyBuffer()
+                .order(ByteOrder.LITTLE_ENDIAN);
         this.size = size;
     }
 

@@ -104,14 +104,15 @@ public final class ManagementRoutes {
                 .map(DeviceSocket::trace)
                 .toList();
         if (taps.isEmpty()) {
-            throw new RequestException(400, "'device' is " + DeviceKind.AGG.label() + " or " + DeviceKind.IMM.label()
-                    + ", not '" + device + "'");
+            throw new RequestException(
+                    400,
+                    "'device' is " + DeviceKind.AGG.label() + " or " + DeviceKind.IMM.label() + ", not '" + device
+                            + "'");
         }
         String format = request.query().getOrDefault("format", "lines");
         return switch (format) {
             case "lines" ->
-                new Response.Stream(
-                        "text/plain", sink -> TraceStream.lines(taps, sink, server.traceCounts()));
+                new Response.Stream("text/plain", sink -> TraceStream.lines(taps, sink, server.traceCounts()));
             case "pcapng" ->
                 new Response.Stream(
                         "application/x-pcapng", sink -> TraceStream.pcapng(taps, sink, server.traceCounts()));

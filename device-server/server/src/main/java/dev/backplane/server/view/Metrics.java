@@ -73,7 +73,8 @@ final class Metrics {
     private void add(String prefix, CounterGroup group, Labels labels) {
         for (Counter c : group.all()) {
             String name = "backplane_" + prefix + "_" + c.name();
-            counters.computeIfAbsent(name, n -> CounterSnapshot.builder().name(n).help(c.doc()))
+            counters.computeIfAbsent(
+                            name, n -> CounterSnapshot.builder().name(n).help(c.doc()))
                     .dataPoint(CounterDataPointSnapshot.builder()
                             .value(c.get())
                             .labels(labels)
@@ -92,7 +93,11 @@ final class Metrics {
                 "backplane_rendezvous_memory_high_water_bytes",
                 "Most that ever held frames at a time",
                 (double) memory.highWater() * memory.cellBytes());
-        ports(server, "backplane_port_queued_frames", "Frames in the port's memory output queues", PortView::queuedFrames);
+        ports(
+                server,
+                "backplane_port_queued_frames",
+                "Frames in the port's memory output queues",
+                PortView::queuedFrames);
         ports(server, "backplane_port_link_up", "Whether the link is up", p -> p.linkUp() ? 1 : 0);
         GaugeSnapshot.Builder connected =
                 GaugeSnapshot.builder().name("backplane_connected").help("Whether a client is connected");
@@ -100,7 +105,8 @@ final class Metrics {
             for (DeviceSocket s : n.sockets()) {
                 connected.dataPoint(GaugeDataPointSnapshot.builder()
                         .value(s.server().connected() ? 1 : 0)
-                        .labels(Labels.of("node", n.node().name(), "device", s.kind().label()))
+                        .labels(Labels.of(
+                                "node", n.node().name(), "device", s.kind().label()))
                         .build());
             }
         }

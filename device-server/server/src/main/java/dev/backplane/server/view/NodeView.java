@@ -11,14 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 
 /** A node as JSON. */
-record NodeView(
-        String name,
-        int id,
-        String mac,
-        String partition,
-        PortState port,
-        DeviceState agg,
-        DeviceState imm) {
+record NodeView(String name, int id, String mac, String partition, PortState port, DeviceState agg, DeviceState imm) {
     /**
      * Its port in the switch fabric.
      *

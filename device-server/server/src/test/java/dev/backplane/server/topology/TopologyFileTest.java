@@ -11,9 +11,12 @@ import java.io.IOException;
 import java.io.StringReader;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A topology file: what is accepted, and that each fault is told with its line, its value and what is allowed. */
 class TopologyFileTest {
@@ -99,12 +102,64 @@ class TopologyFileTest {
 
     @Test
     void whatIsShownCanBeReadAgain() throws Exception {
-        Topology t = read("nodes: [{name: a, id: 7, partition: p}, {}]");
-        StringBuilder yaml = new StringBuilder("nodes:\n");
-        for (Object node : (List<?>) t.show().get("nodes")) {
-            yaml.append("  - ").append(node.toString().replace("=", ": ")).append('\n');
-        }
-        assertEquals(t, read(yaml.toString().replace("mac: ", "mac: '").replaceAll("(:[0-9a-f]{2}),", "$1',")));
+        Topology t = read("""
+                fabric: {rendezvous_memory: 128MiB, stuck_after: 1s, quota: 4MiB}
+                messaging: {contexts: 16, spin: 10us, dedicated: true}
+                nodes:
+                  - name: a
+                    id: 7
+                    partition: p
+                    port: {rate: 100Mbit, latency: 2ms, vlans: "trunk 2,5,10-20 native 3", anti_spoofing: true}
+                  - port: {vlans: access 10, admin_up: false, mirror_to: a}
+                """);
+        Topology again = read(yaml(t.show()));
+        assertEquals(t.show(), again.show());
+        assertEquals(t.fabric(), again.fabric());
+        assertEquals(t.messaging(), again.messaging());
+        assertEquals(128L << 20, t.fabric().rendezvousBytes());
+        assertEquals(1000, t.fabric().stuckMillis());
+        assertEquals(100, t.nodes().get(0).port().rateMbit());
+        assertEquals(2000, t.nodes().get(0).port().latencyMicros());
+        assertEquals(
+                "trunk 2-3,5,10-20 native 3", t.nodes().get(0).port().vlans().toString());
+        assertEquals("access 10", t.nodes().get(1).port().vlans().toString());
+    }
+
+    /** The value in YAML's flow style, every scalar quoted. */
+    private static String yaml(Object value) {
+        return switch (value) {
+            case Map<?, ?> map ->
+                map.entrySet().stream()
+                        .map(e -> e.getKey() + ": " + yaml(e.getValue()))
+                        .collect(Collectors.joining(", ", "{", "}"));
+            case List<?> list -> list.stream().map(TopologyFileTest::yaml).collect(Collectors.joining(", ", "[", "]"));
+            default -> "\"" + value + "\"";
+        };
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "access 0",
+                "access 4095",
+                "access",
+                "trunk",
+                "trunk 5-2",
+                "trunk 1,,2",
+                "trunk 1 native 9999",
+                "10"
+            })
+    void badVlansAreRefused(String vlans) {
+        String fault = faults("nodes:\n  - port:\n      vlans: " + vlans + "\n").getFirst();
+        assertTrue(fault.startsWith("t.yaml:3: port.vlans is the value '" + vlans + "'"), fault);
+    }
+
+    @Test
+    void valuesThatOnlyFailTogetherAreToldAtTheirSection() {
+        List<String> faults = faults("nodes: [{}]\nfabric:\n  mac_entries: 128\n  mac_entries_per_port: 200\n");
+        assertEquals(1, faults.size(), faults.toString());
+        assertTrue(faults.getFirst().startsWith("t.yaml:3: fabric.mac_entries is the value '128'"), faults.toString());
+        assertTrue(faults.getFirst().endsWith("1 to 128, not 200"), faults.toString());
     }
 
     @ParameterizedTest

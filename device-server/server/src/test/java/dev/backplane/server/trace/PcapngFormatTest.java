@@ -43,7 +43,8 @@ class PcapngFormatTest {
     void everyBlockHasItsLengthOnBothEnds() {
         for (int size = 0; size < 9; size++) {
             byte[] head = FORMAT.head();
-            byte[] packet = FORMAT.message(new TracedMessage("node1.imm", 1_000_000_007L, false, 3, new byte[16 + size], 5000), size);
+            byte[] packet = FORMAT.message(
+                    new TracedMessage("node1.imm", 1_000_000_007L, false, 3, new byte[16 + size], 5000), size);
             ByteBuffer all = ByteBuffer.allocate(head.length + packet.length).order(ByteOrder.LITTLE_ENDIAN);
             all.put(head).put(packet).flip();
             int blocks = 0;
@@ -62,7 +63,8 @@ class PcapngFormatTest {
     @Test
     void aCutMessageKeepsItsLength() {
         byte[] kept = new byte[TracedMessage.MAX_BYTES];
-        ByteBuffer packet = ByteBuffer.wrap(FORMAT.message(new TracedMessage("node1.agg", 0, true, 0, kept, 100_000), 0))
+        ByteBuffer packet = ByteBuffer.wrap(
+                        FORMAT.message(new TracedMessage("node1.agg", 0, true, 0, kept, 100_000), 0))
                 .order(ByteOrder.LITTLE_ENDIAN);
         assertEquals(PcapngFormat.PSEUDO_HEADER + TracedMessage.MAX_BYTES, packet.getInt(20));
         assertEquals(PcapngFormat.PSEUDO_HEADER + 100_000, packet.getInt(24));
