@@ -84,7 +84,7 @@ final class ApiHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
         head.headers()
                 .set(HttpHeaderNames.CONTENT_TYPE, open.contentType())
                 .set(HttpHeaderNames.TRANSFER_ENCODING, HttpHeaderValues.CHUNKED);
-        ctx.writeAndFlush(head);
+        var _ = ctx.writeAndFlush(head);
         Channel channel = ctx.channel();
         stream = open.source().start(piece -> {
             // A reader that stops reading must not make the server hold its pieces: beyond the channel's high-water
@@ -93,7 +93,7 @@ final class ApiHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
             if (!channel.isWritable()) {
                 return false;
             }
-            channel.writeAndFlush(new DefaultHttpContent(Unpooled.wrappedBuffer(piece)));
+            var _ = channel.writeAndFlush(new DefaultHttpContent(Unpooled.wrappedBuffer(piece)));
             return true;
         });
     }
@@ -112,7 +112,7 @@ final class ApiHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
         if (!(cause instanceof IOException)) {
             LOG.warn("management connection ends: {}", cause.toString());
         }
-        ctx.close();
+        var _ = ctx.close();
     }
 
     private static byte[] bytes(Object body) {

@@ -76,7 +76,7 @@ final class Metrics {
             counters.computeIfAbsent(
                             name, n -> CounterSnapshot.builder().name(n).help(c.doc()))
                     .dataPoint(CounterDataPointSnapshot.builder()
-                            .value(c.get())
+                            .value((double) c.get())
                             .labels(labels)
                             .build());
         }
@@ -84,7 +84,7 @@ final class Metrics {
 
     private void gauges(DeviceServer server) {
         MemoryView memory = server.fabric().memoryView();
-        gauge("backplane_rendezvous_memory_bytes", "Size of rendezvous memory", memory.bytes());
+        gauge("backplane_rendezvous_memory_bytes", "Size of rendezvous memory", (double) memory.bytes());
         gauge(
                 "backplane_rendezvous_memory_allocated_bytes",
                 "Rendezvous memory that holds frames",
@@ -111,9 +111,7 @@ final class Metrics {
             }
         }
         snapshots.metricSnapshot(connected.build());
-        gauge(
-                "backplane_heap_used_bytes",
-                "Java heap in use",
+        gauge("backplane_heap_used_bytes", "Java heap in use", (double)
                 ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed());
         gauge(
                 "backplane_threads",
