@@ -264,6 +264,7 @@ struct bp_agg_coalesce {
  * @max_ring: largest ring of the device
  * @max_segments: most descriptors of a frame
  * @filter: BP_AGG_FILTER_* in force
+ * @multicast_filter: groups to receive, as the register wants them
  * @copybreak: longest frame that is copied out of its buffer
  * @msix: interrupts are MSI-X, else INTx
  * @shared_vector: one vector serves everything
@@ -296,6 +297,7 @@ struct bp_agg {
 	u32 max_ring;
 	u32 max_segments;
 	u32 filter;
+	u64 multicast_filter;
 	u32 copybreak;
 	bool msix;
 	bool shared_vector;
@@ -350,6 +352,7 @@ static inline struct bp_agg_pair *bp_agg_rx_pair(struct bp_agg_rx *rx)
 u32 bp_agg_read(struct bp_agg *priv, u32 offset);
 u64 bp_agg_read64(struct bp_agg *priv, u32 offset);
 void bp_agg_write(struct bp_agg *priv, u32 offset, u32 value);
+void bp_agg_write64(struct bp_agg *priv, u32 offset, u64 value);
 bool bp_agg_alive(struct bp_agg *priv);
 int bp_agg_hw_identify(struct bp_agg *priv);
 int bp_agg_hw_reset(struct bp_agg *priv);

@@ -73,6 +73,14 @@ static const struct bp_agg_counter bp_agg_device_counters[] = {
 	BP_AGG_DEVICE("interrupts_suppressed", INTERRUPTS_SUPPRESSED),
 	BP_AGG_DEVICE("bad_accesses", BAD_ACCESSES),
 	BP_AGG_DEVICE("resets", RESETS),
+	BP_AGG_DEVICE("tx_port_waits", TX_PORT_WAITS),
+	BP_AGG_DEVICE("rx_dropped_flooded", RX_DROPPED_FLOODED),
+	BP_AGG_DEVICE("rx_dropped_malformed", RX_DROPPED_MALFORMED),
+	BP_AGG_DEVICE("rx_segmented", RX_SEGMENTED),
+	BP_AGG_DEVICE("rx_checksummed", RX_CHECKSUMMED),
+	BP_AGG_DEVICE("interrupts_moderated", INTERRUPTS_MODERATED),
+	BP_AGG_DEVICE("queue_errors", QUEUE_ERRORS),
+	BP_AGG_DEVICE("stuck", STUCK),
 };
 
 static_assert(ARRAY_SIZE(bp_agg_device_counters) <= BP_AGG_STAT_BYTES / 8);

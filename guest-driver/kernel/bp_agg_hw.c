@@ -85,6 +85,17 @@ void bp_agg_write(struct bp_agg *priv, u32 offset, u32 value)
 	writel(value, priv->bar + offset);
 }
 
+/**
+ * bp_agg_write64() - write a register of 64 bits
+ * @priv: device
+ * @offset: offset in BAR 0
+ * @value: value
+ */
+void bp_agg_write64(struct bp_agg *priv, u32 offset, u64 value)
+{
+	writeq(value, priv->bar + offset);
+}
+
 static void bp_agg_read_mac(struct bp_agg *priv)
 {
 	u32 low = bp_agg_read(priv, BP_AGG_REG_MAC_LOW);
@@ -186,11 +197,6 @@ static u64 bp_agg_hw_features(const struct bp_agg *priv)
 	       (BP_AGG_FEATURE_MULTI_QUEUE | BP_AGG_FEATURE_MODERATION);
 }
 
-static void bp_agg_hw_write64(struct bp_agg *priv, u32 offset, u64 value)
-{
-	writeq(value, priv->bar + offset);
-}
-
 /**
  * bp_agg_hw_queue_enable() - configure and start a queue
  * @priv: device
@@ -204,11 +210,11 @@ void bp_agg_hw_queue_enable(struct bp_agg *priv, struct bp_agg_ring *ring,
 {
 	u32 block = bp_agg_block(ring->block);
 
-	bp_agg_hw_write64(priv, block + BP_AGG_QUEUE_DESCRIPTORS,
+	bp_agg_write64(priv, block + BP_AGG_QUEUE_DESCRIPTORS,
 			  ring->descriptors_dma);
-	bp_agg_hw_write64(priv, block + BP_AGG_QUEUE_COMPLETIONS,
+	bp_agg_write64(priv, block + BP_AGG_QUEUE_COMPLETIONS,
 			  ring->completions_dma);
-	bp_agg_hw_write64(priv, block + BP_AGG_QUEUE_INDICES,
+	bp_agg_write64(priv, block + BP_AGG_QUEUE_INDICES,
 			  ring->indices_dma);
 	bp_agg_write(priv, block + BP_AGG_QUEUE_SIZE, ring->size);
 	bp_agg_write(priv, block + BP_AGG_QUEUE_VECTOR, vector);
@@ -298,12 +304,14 @@ int bp_agg_hw_enable(struct bp_agg *priv)
 {
 	u32 status;
 
-	bp_agg_hw_write64(priv, BP_AGG_REG_DRIVER_FEATURES,
+	bp_agg_write64(priv, BP_AGG_REG_DRIVER_FEATURES,
 			  bp_agg_hw_features(priv));
 	bp_agg_write(priv, BP_AGG_REG_MTU, priv->dev->mtu);
 	bp_agg_write(priv, BP_AGG_REG_QUEUE_PAIRS, priv->pair_count);
 	bp_agg_write(priv, BP_AGG_REG_EVENT_VECTOR, bp_agg_event_vector(priv));
 	bp_agg_write(priv, BP_AGG_REG_PACKET_FILTER, priv->filter);
+	bp_agg_write64(priv, BP_AGG_REG_MULTICAST_FILTER,
+		       priv->multicast_filter);
 	bp_agg_hw_moderate(priv);
 	bp_agg_write(priv, BP_AGG_REG_CONTROL, BP_AGG_CONTROL_ENABLE);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The network device: up and down, addresses, MTU, features, statistics. */
 
+#include <linux/crc32.h>
 #include <linux/etherdevice.h>
 #include <linux/rtnetlink.h>
 
@@ -113,20 +114,33 @@ static u32 bp_agg_filter(const struct net_device *dev)
 	if (dev->flags & IFF_PROMISC || !netdev_uc_empty(dev) ||
 	    !ether_addr_equal(dev->dev_addr, dev->perm_addr))
 		filter |= BP_AGG_FILTER_PROMISCUOUS;
-	if (dev->flags & IFF_ALLMULTI || !netdev_mc_empty(dev))
+	if (dev->flags & IFF_ALLMULTI)
 		filter |= BP_AGG_FILTER_ALL_MULTICAST;
+	return filter;
+}
+
+static u64 bp_agg_multicast_filter(struct net_device *dev)
+{
+	struct netdev_hw_addr *group;
+	u64 filter = 0;
+
+	netdev_for_each_mc_addr(group, dev)
+		filter |= BIT_ULL(ether_crc(ETH_ALEN, group->addr) >> 26);
 	return filter;
 }
 
 static void bp_agg_set_rx_mode(struct net_device *dev)
 {
 	struct bp_agg *priv = netdev_priv(dev);
+	u64 multicast = bp_agg_multicast_filter(dev);
 	u32 filter = bp_agg_filter(dev);
 
-	if (filter == priv->filter)
-		return;
+	if (multicast != priv->multicast_filter)
+		bp_agg_write64(priv, BP_AGG_REG_MULTICAST_FILTER, multicast);
+	if (filter != priv->filter)
+		bp_agg_write(priv, BP_AGG_REG_PACKET_FILTER, filter);
+	priv->multicast_filter = multicast;
 	priv->filter = filter;
-	bp_agg_write(priv, BP_AGG_REG_PACKET_FILTER, filter);
 }
 
 static int bp_agg_set_mac_address(struct net_device *dev, void *addr)
