@@ -288,12 +288,14 @@ final class Ring extends SerialTarget {
                 served = true;
                 return;
             }
-            Request r = list.first();
+            // Out of the list first: a finished request may at once be filled in anew by its context on another thread,
+            // and be in another list by the time that this thread looks at its link.
+            Request r = list.removeFirst();
             Outcome outcome = attempt(r);
             if (outcome == Outcome.HELD) {
+                list.addFirst(r);
                 return;
             }
-            list.removeFirst();
             if (outcome == Outcome.MORE) {
                 goOnWith(r);
             }

@@ -10,10 +10,6 @@ final class WaitList {
         return first == null;
     }
 
-    Request first() {
-        return first;
-    }
-
     void add(Request r) {
         r.next = null;
         if (last == null) {
@@ -22,6 +18,15 @@ final class WaitList {
             last.next = r;
         }
         last = r;
+    }
+
+    /** Puts one back before all others. */
+    void addFirst(Request r) {
+        r.next = first;
+        first = r;
+        if (last == null) {
+            last = r;
+        }
     }
 
     /** Removes the first, which there is. */
