@@ -53,7 +53,7 @@ class EthernetTest {
     void unicastReachesOnlyItsTarget() {
         CLUSTER.node(1).exec("ping -c 2 -i 0.2 " + Cluster.address(2)).ok();
         Guest third = CLUSTER.node(3);
-        Execution capture = third.start("tcpdump -p -n -i " + Guests.netdev(third) + " icmp and host "
+        Execution capture = third.start("tcpdump -Z root -p -n -i " + Guests.netdev(third) + " icmp and host "
                 + Cluster.address(1) + " and host " + Cluster.address(2));
         capture.awaitOutput("listening on", LONG);
         CLUSTER.node(1).exec("ping -c 20 -i 0.01 " + Cluster.address(2)).ok();
@@ -95,7 +95,7 @@ class EthernetTest {
             Guest to = CLUSTER.node(pair[1]);
             from.exec("head -c 20000000 /dev/urandom > /tmp/sent").ok();
             Execution receiver = to.start("nc -l -p 5555 > /tmp/received");
-            to.exec("until grep -q ':15B3 .* 0A ' /proc/net/tcp; do sleep 0.1; done")
+            to.exec("until cat /proc/net/tcp /proc/net/tcp6 | grep -q ':15B3 .* 0A '; do sleep 0.1; done")
                     .ok();
             from.exec("nc " + Cluster.address(pair[1]) + " 5555 < /tmp/sent", LONG)
                     .ok();

@@ -10,8 +10,10 @@ import dev.backplane.testkit.ExecResult;
 import dev.backplane.testkit.Execution;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
-import java.util.stream.Collectors;
+import java.util.regex.Pattern;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -66,34 +68,63 @@ class MessagingTest {
     @Test
     void producersInTwoGuestsFeedOneRing() {
         int each = 2000;
-        Execution owner =
-                CLUSTER.node(3).start("bp-get --listen --ring 15 --key 7 --count " + 2 * each + " --timeout 100");
+        Execution owner = CLUSTER.node(3)
+                .start("bp-get --listen --verbose --capacity 65536 --ring 15 --key 7 --timeout 60 --count " + 2 * each);
         owner.awaitOutput("ring 15", LONG);
         List<Execution> producers = new ArrayList<>();
         for (int node = 1; node <= 2; node++) {
             producers.add(CLUSTER.node(node)
-                    .start("seq -f 'node" + node + " %g' 1 " + each
-                            + " | bp-put --node 3 --ring 15 --key 7 --lines --wait 10"));
+                    .start("bp-put --node 3 --ring 15 --key 7 --timeout 60 --size 700 --count " + each));
         }
         producers.forEach(p -> p.await(LONG).ok());
-        String out = owner.await(LONG).ok().out();
+        String log = owner.await(LONG).ok().err();
+        assertEquals(numbers(0, 2 * each), found(log, "sequence (\\d+)"), "sequence numbers of the ring");
         for (int node = 1; node <= 2; node++) {
-            String prefix = "node" + node + " ";
-            List<String> got = out.lines()
-                    .filter(l -> l.contains(prefix))
-                    .map(l -> l.substring(l.indexOf(prefix) + prefix.length()).strip())
-                    .collect(Collectors.toList());
-            List<String> sent = new ArrayList<>();
-            for (int i = 1; i <= each; i++) {
-                sent.add(Integer.toString(i));
-            }
-            assertEquals(sent, got, "elements of node" + node + ": each once, in order");
+            assertEquals(
+                    numbers(0, each),
+                    found(log, "node " + node + " context \\d+ sequence \\d+ tag (\\d+)"),
+                    "elements of node " + node + ": each once, in order");
         }
     }
 
     @Test
+    void consumersInTwoGuestsShareOneRing() {
+        int each = 500;
+        Execution owner = CLUSTER.node(2).start("bp-get --listen --shared --ring 17 --key 7 --timeout 100");
+        owner.awaitOutput("ring 17", LONG);
+        List<Execution> consumers = new ArrayList<>();
+        for (int node : new int[] {1, 3}) {
+            consumers.add(CLUSTER.node(node)
+                    .start("bp-get --remote --verbose --node 2 --ring 17 --key 7 --timeout 60 --count " + each));
+        }
+        CLUSTER.node(3)
+                .exec("bp-put --node 2 --ring 17 --key 7 --timeout 60 --count " + 2 * each, LONG)
+                .ok();
+        List<Long> taken = new ArrayList<>();
+        for (Execution c : consumers) {
+            taken.addAll(found(c.await(LONG).ok().err(), "tag (\\d+)"));
+        }
+        owner.kill(15);
+        owner.await(LONG);
+        Collections.sort(taken);
+        assertEquals(numbers(0, 2 * each), taken, "each element went to exactly one consumer");
+    }
+
+    private static List<Long> numbers(long from, long to) {
+        return LongStream.range(from, to).boxed().toList();
+    }
+
+    private static List<Long> found(String text, String pattern) {
+        return Pattern.compile(pattern)
+                .matcher(text)
+                .results()
+                .map(m -> Long.valueOf(m.group(1)))
+                .toList();
+    }
+
+    @Test
     void pollingPutMakesNoSystemCallPerMessage() {
-        Execution server = CLUSTER.node(2).start("bp-pingpong --server --ring 16 --count 3000 --poll");
+        Execution server = CLUSTER.node(2).start("bp-pingpong --server --ring 16 --poll");
         server.awaitOutput("ring 16", LONG);
         ExecResult traced = CLUSTER.node(1)
                 .exec(
