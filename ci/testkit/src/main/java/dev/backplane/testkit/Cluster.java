@@ -11,6 +11,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntFunction;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
@@ -25,12 +26,17 @@ import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
  * guest that panicked fails the test it happened in, even if that test did not look.
  */
 public final class Cluster
-        implements BeforeAllCallback, AfterAllCallback, AfterEachCallback, TestExecutionExceptionHandler {
+        implements BeforeAllCallback,
+                AfterAllCallback,
+                AfterEachCallback,
+                TestExecutionExceptionHandler,
+                AutoCloseable {
     private final int nodes;
     private final List<String> serverArguments;
     private final int megabytes;
     private final int cpus;
     private final GuestRunner runner;
+    private final IntFunction<List<String>> devices;
     private final boolean shared;
     private final Map<String, Guest> guests = new LinkedHashMap<>();
 
@@ -38,33 +44,45 @@ public final class Cluster
     private DeviceServer server;
 
     private Cluster(
-            int nodes, List<String> serverArguments, int megabytes, int cpus, GuestRunner runner, boolean shared) {
+            int nodes,
+            List<String> serverArguments,
+            int megabytes,
+            int cpus,
+            GuestRunner runner,
+            IntFunction<List<String>> devices,
+            boolean shared) {
         this.nodes = nodes;
         this.serverArguments = List.copyOf(serverArguments);
         this.megabytes = megabytes;
         this.cpus = cpus;
         this.runner = runner;
+        this.devices = devices;
         this.shared = shared;
     }
 
     /** A server with {@code nodes} nodes, and a guest for each. */
     public static Cluster of(int nodes) {
-        return new Cluster(nodes, List.of(), GuestConfig.DEFAULT_MEGABYTES, 1, new LocalQemu(), false);
+        return new Cluster(nodes, List.of(), GuestConfig.DEFAULT_MEGABYTES, 1, new LocalQemu(), id -> List.of(), false);
     }
 
     /** The same with more arguments for {@code backplane serve}. */
     public Cluster withServerArguments(String... arguments) {
-        return new Cluster(nodes, List.of(arguments), megabytes, cpus, runner, shared);
+        return new Cluster(nodes, List.of(arguments), megabytes, cpus, runner, devices, shared);
     }
 
     /** The same with guests of another size. */
     public Cluster withGuests(int mib, int processors) {
-        return new Cluster(nodes, serverArguments, mib, processors, runner, shared);
+        return new Cluster(nodes, serverArguments, mib, processors, runner, devices, shared);
     }
 
     /** The same with QEMU run in another way. */
     public Cluster withRunner(GuestRunner other) {
-        return new Cluster(nodes, serverArguments, megabytes, cpus, other, shared);
+        return new Cluster(nodes, serverArguments, megabytes, cpus, other, devices, shared);
+    }
+
+    /** The same with more QEMU arguments for the guest of each node, whose id the function gets. */
+    public Cluster withDevices(IntFunction<List<String>> arguments) {
+        return new Cluster(nodes, serverArguments, megabytes, cpus, runner, arguments, shared);
     }
 
     /**
@@ -72,7 +90,7 @@ public final class Cluster
      * that takes a guest down brings it up again.
      */
     public Cluster shared() {
-        return new Cluster(nodes, serverArguments, megabytes, cpus, runner, true);
+        return new Cluster(nodes, serverArguments, megabytes, cpus, runner, devices, true);
     }
 
     /** The guest of that name. */
@@ -109,14 +127,19 @@ public final class Cluster
         if (shared) {
             context.getRoot()
                     .getStore(ExtensionContext.Namespace.create(Cluster.class))
-                    .computeIfAbsent(this, c -> c.started(), AutoCloseable.class);
+                    .computeIfAbsent(this, Cluster::started, AutoCloseable.class);
         } else {
-            started();
+            start();
         }
     }
 
-    /** Boots everything; closing what it returns ends everything. */
     private AutoCloseable started() {
+        start();
+        return this;
+    }
+
+    /** Boots everything; for programs that are not tests. */
+    public void start() {
         try {
             directory = Files.createTempDirectory(Path.of("/tmp"), "bp-");
             List<String> arguments = new ArrayList<>(List.of("--nodes", Integer.toString(nodes)));
@@ -128,11 +151,10 @@ public final class Cluster
                 guests.put(g.name(), g);
             }
             guests.values().forEach(Guest::awaitBooted);
-            return this::stop;
         } catch (RuntimeException | IOException e) {
             GuestFailure failure = new GuestFailure(e.getMessage() + "\n" + report(), e);
             try {
-                stop();
+                close();
             } catch (RuntimeException again) {
                 failure.addSuppressed(again);
             }
@@ -146,7 +168,8 @@ public final class Cluster
                 .withMegabytes(megabytes)
                 .withCpus(cpus)
                 .withAppend("bp.node=" + id, "bp.ip=" + address(id) + "/24")
-                .withDevices(server.devices(name));
+                .withDevices(server.devices(name))
+                .withDevices(devices.apply(id));
         Guest g = new Guest(runner, image, config, Files.createDirectory(directory.resolve(name)));
         g.start();
         return g;
@@ -171,7 +194,7 @@ public final class Cluster
     @Override
     public void afterAll(ExtensionContext context) {
         if (!shared) {
-            stop();
+            close();
         }
     }
 
@@ -184,7 +207,9 @@ public final class Cluster
         return String.join("\n", parts);
     }
 
-    private void stop() {
+    /** Ends everything. */
+    @Override
+    public void close() {
         try (Stream<Path> files = directory == null ? Stream.empty() : Files.walk(directory)) {
             guests.values().forEach(Guest::close);
             guests.clear();

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.backplane.bench;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** The program behind {@code ci/bench}. */
+@Command(
+        name = "bench",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        description = "Measures Backplane beside what a user would take instead, in turn, on this machine.")
+final class Bench implements Callable<Integer> {
+    private static final List<Case> CASES = List.of(
+            new StartCase(),
+            new IdleCase(),
+            new RegisterCase(),
+            new ScaleCase(),
+            new TcpCase(),
+            new PingCase(),
+            new UdpCase(),
+            new PutCase());
+
+    @Option(names = "--quick", description = "fewer rounds and shorter runs")
+    private boolean quick;
+
+    @Option(names = "--json", paramLabel = "FILE", description = "write the results as JSON")
+    private Path json;
+
+    @Option(names = "--html", paramLabel = "FILE", description = "write the results as a page with plots")
+    private Path html;
+
+    @Option(
+            names = "--libvfio-user-server",
+            paramLabel = "PROGRAM",
+            description = "libvfio-user's samples/server, as the peer of the register case")
+    private Path libvfioUserServer;
+
+    @Option(names = "--list", description = "list the cases and end")
+    private boolean list;
+
+    @Parameters(paramLabel = "NAME", description = "cases to run; all when none is named")
+    private List<String> names = new ArrayList<>();
+
+    private Bench() {}
+
+    public static void main(String[] args) {
+        System.exit(new CommandLine(new Bench()).execute(args));
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        if (list) {
+            CASES.forEach(c -> System.out.printf("%-10s %s%n", c.name(), c.doc()));
+            return 0;
+        }
+        for (String name : names) {
+            if (CASES.stream().noneMatch(c -> c.name().equals(name))) {
+                System.err.println("bench: no case " + name + "; --list shows them");
+                return 2;
+            }
+        }
+        Map<Case, List<Measure>> results = new LinkedHashMap<>();
+        try (Context context = new Context(quick, libvfioUserServer)) {
+            for (Case c : CASES) {
+                if (names.isEmpty() || names.contains(c.name())) {
+                    context.say(c.name() + ": " + c.doc());
+                    results.put(c, c.run(context));
+                }
+            }
+        }
+        Machine machine = Machine.here();
+        System.out.print(TextReport.print(machine, results));
+        if (json != null) {
+            Files.writeString(json, JsonReport.print(machine, results));
+        }
+        if (html != null) {
+            Files.writeString(html, HtmlReport.print(machine, results));
+        }
+        return 0;
+    }
+}
