@@ -78,7 +78,7 @@ class MessagingTest {
         }
         producers.forEach(p -> p.await(LONG).ok());
         String log = owner.await(LONG).ok().err();
-        assertEquals(numbers(0, 2 * each), found(log, "sequence (\\d+)"), "sequence numbers of the ring");
+        assertEquals(numbers(0, 2L * each), found(log, "sequence (\\d+)"), "sequence numbers of the ring");
         for (int node = 1; node <= 2; node++) {
             assertEquals(
                     numbers(0, each),
@@ -107,7 +107,7 @@ class MessagingTest {
         owner.kill(15);
         owner.await(LONG);
         Collections.sort(taken);
-        assertEquals(numbers(0, 2 * each), taken, "each element went to exactly one consumer");
+        assertEquals(numbers(0, 2L * each), taken, "each element went to exactly one consumer");
     }
 
     private static List<Long> numbers(long from, long to) {
