@@ -53,7 +53,7 @@ final class SimulatedNode implements AutoCloseable {
         client.memory().map(IOVA, block);
         // Memory space and bus master enable (PCIe 6.2, 7.5.1.1.3).
         client.write(VfioUserClient.CONFIG, 4, 2, 6);
-        mac = client.readInt(0, AggRegisters.MAC_LOW) & 0xffff_ffffL
+        mac = (client.readInt(0, AggRegisters.MAC_LOW) & 0xffff_ffffL)
                 | ((long) client.readInt(0, AggRegisters.MAC_HIGH) << 32);
         client.writeInt(0, AggRegisters.CONTROL, AggRegisters.CONTROL_ENABLE);
         queue(0, TX_RING, TX_DONE, TX_INDICES);
