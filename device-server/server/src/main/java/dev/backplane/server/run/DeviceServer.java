@@ -91,7 +91,9 @@ public final class DeviceServer implements AutoCloseable {
         workers = new Workers(
                 options.debug() ? Workers.Mode.DEBUG : Workers.Mode.INLINE, options.workers(), loops(topology));
         opened("workers", workers);
-        fabric = new SwitchFabric(topology.fabric(), workers);
+        RendezvousFile memory = RendezvousFile.allocate(topology.fabric().rendezvousBytes());
+        opened("rendezvous memory", memory);
+        fabric = new SwitchFabric(topology.fabric(), memory.segment(), workers);
         opened("switch fabric", fabric);
         messaging = new MessagingFabric(messagingConfig(), workers);
         opened("messaging fabric", messaging);

@@ -5,6 +5,11 @@ import dev.backplane.devices.agg.PortView;
 import dev.backplane.server.run.DeviceServer;
 import dev.backplane.server.run.DeviceSocket;
 import dev.backplane.server.run.NodeRuntime;
+import dev.backplane.vfiouser.protocol.Capabilities;
+import dev.backplane.vfiouser.server.ClientView;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -37,10 +42,22 @@ record NodeView(String name, int id, String mac, String partition, PortState por
      * A device's socket.
      *
      * @param connected whether a client is there
-     * @param windows DMA windows that it has mapped
+     * @param busMaster whether the guest lets the device access its memory
+     * @param windows DMA windows that the client has mapped
      * @param memoryBroken whether it has truncated its memory, so that the device stands still
+     * @param client the client; null when there is none
      */
-    record DeviceState(String socket, boolean connected, int windows, boolean memoryBroken) {}
+    record DeviceState(
+            String socket, boolean connected, boolean busMaster, int windows, boolean memoryBroken, Client client) {}
+
+    /**
+     * A client.
+     *
+     * @param pid its process id, 0 if unknown
+     * @param name its program's name; null if unknown
+     * @param capabilities what it said in VERSION; null before that
+     */
+    record Client(int pid, String name, Capabilities capabilities) {}
 
     static Map<String, List<NodeView>> all(DeviceServer server) {
         List<NodeView> views = new ArrayList<>();
@@ -84,8 +101,23 @@ record NodeView(String name, int id, String mac, String partition, PortState por
         return new DeviceState(
                 d.server().path().toString(),
                 d.server().connected(),
+                d.server().busMaster(),
                 d.server().windows(),
-                d.server().memoryBroken());
+                d.server().memoryBroken(),
+                client(d.server().client()));
+    }
+
+    private static Client client(ClientView view) {
+        return view == null ? null : new Client(view.pid(), programName(view.pid()), view.capabilities());
+    }
+
+    private static String programName(int pid) {
+        try {
+            return Files.readString(Path.of("/proc", Integer.toString(pid), "comm"))
+                    .strip();
+        } catch (IOException e) {
+            return null;
+        }
     }
 
     private static String upOrDown(boolean up) {

@@ -27,6 +27,7 @@ final class Connection implements Runnable {
 
     private final ServedDevice device;
     private final FileDescriptor socket;
+    private final int pid;
     private final ConnectionCounters counters;
     private final ConnectionLog log;
     private final TraceSwitch trace;
@@ -47,6 +48,7 @@ final class Connection implements Runnable {
             TraceSwitch trace) {
         this.device = device;
         this.socket = socket;
+        this.pid = pid;
         this.counters = counters;
         this.trace = trace;
         this.log = new ConnectionLog(options.name(), pid);
@@ -82,6 +84,11 @@ final class Connection implements Runnable {
     /** As {@link #awaitEnd(Duration)}, for as long as it takes. */
     void awaitEnd() throws InterruptedException {
         ended.await();
+    }
+
+    /** The client, as seen now. Any thread. */
+    ClientView view() {
+        return new ClientView(pid, session.client());
     }
 
     boolean hasEnded() {

@@ -5,7 +5,7 @@ import dev.backplane.vfiouser.protocol.Capabilities;
 import dev.backplane.vfiouser.protocol.MessageReader;
 import dev.backplane.vfiouser.protocol.MessageWriter;
 
-/** What the handlers of one connection share. Confined to the connection's thread. */
+/** What the handlers of one connection share. Confined to the connection's thread, but for {@link #client}. */
 final class Session {
     private final ServedDevice device;
     private final MessageReader in;
@@ -17,7 +17,7 @@ final class Session {
     private final int[] replyFds = new int[2];
     private int replyFdCount;
     private Runnable afterReply;
-    private Capabilities client;
+    private volatile Capabilities client;
 
     Session(ServedDevice device, MessageReader in, MessageWriter out, MessageDma dma, ConnectionLog log) {
         this.device = device;
@@ -56,7 +56,7 @@ final class Session {
         return dma;
     }
 
-    /** What the client can take; null until a version has been agreed on. */
+    /** What the client can take; null until a version has been agreed on. Any thread. */
     Capabilities client() {
         return client;
     }

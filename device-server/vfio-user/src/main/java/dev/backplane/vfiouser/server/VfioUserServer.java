@@ -85,6 +85,17 @@ public final class VfioUserServer implements AutoCloseable {
         return c != null && !c.hasEnded();
     }
 
+    /** Who is connected, or null. */
+    public ClientView client() {
+        Connection c = connection;
+        return c == null || c.hasEnded() ? null : c.view();
+    }
+
+    /** Whether the guest lets the device access its memory (Bus Master Enable). */
+    public boolean busMaster() {
+        return device.busMaster();
+    }
+
     /** Number of DMA windows that the client has mapped. */
     public int windows() {
         return device.memory().windows();

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.backplane.server.guest;
+
+import dev.backplane.vfiouser.client.ClientMemory;
+import dev.backplane.vfiouser.client.VfioUserClient;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/** A device behind its socket, with shared memory that it may access. One thread. */
+public class RemoteDevice implements AutoCloseable {
+    static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT.withOrder(ByteOrder.LITTLE_ENDIAN);
+    static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
+    static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
+    static final VarHandle WORD = INT.varHandle();
+
+    private static final long RAM = 0x1_0000_0000L;
+    private static final int COMMAND_REGISTER = 4;
+    private static final int MEMORY_AND_BUS_MASTER = 6;
+    private static final long LIMIT_NANOS = 20_000_000_000L;
+
+    private final VfioUserClient client;
+    private final ClientMemory.Block block;
+    private final Arena arena = Arena.ofShared();
+    private long allocated;
+
+    /** Connects, shares memory and enables the device on the bus. */
+    RemoteDevice(Path socket, long ramBytes) throws IOException {
+        client = VfioUserClient.connect(socket);
+        block = ClientMemory.allocate(ramBytes);
+        client.memory().map(RAM, block);
+        client.write(VfioUserClient.CONFIG, COMMAND_REGISTER, 2, MEMORY_AND_BUS_MASTER);
+    }
+
+    public final VfioUserClient client() {
+        return client;
+    }
+
+    final long allocate(long bytes, long alignment) {
+        allocated = (allocated + alignment - 1) / alignment * alignment;
+        long at = allocated;
+        allocated += bytes;
+        return RAM + at;
+    }
+
+    /** The memory behind an address that was allocated. */
+    final MemorySegment at(long address, long bytes) {
+        return block.memory().asSlice(address - RAM, bytes);
+    }
+
+    /** A BAR's first mappable area. */
+    final MemorySegment mapBar(int bar) throws IOException {
+        return client.map(bar, 0, arena);
+    }
+
+    final void write32(int bar, long offset, long value) throws IOException {
+        client.write(bar, offset, 4, value);
+    }
+
+    final void write64(long offset, long value) throws IOException {
+        client.write(0, offset, 8, value);
+    }
+
+    final long read32(long offset) throws IOException {
+        return client.read(0, offset, 4);
+    }
+
+    /** Waits for what the device does by itself. */
+    static void await(String what, BooleanSupplier condition) {
+        long start = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - start > LIMIT_NANOS) {
+                throw new AssertionError("waited in vain for " + what);
+            }
+            LockSupport.parkNanos(20_000);
+        }
+    }
+
+    /** Leaves without a word, as a virtual machine that is killed. */
+    @Override
+    public final void close() {
+        client.close();
+        arena.close();
+        block.close();
+    }
+}
