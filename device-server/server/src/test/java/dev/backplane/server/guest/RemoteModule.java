@@ -42,7 +42,7 @@ public final class RemoteModule extends RemoteDevice {
     /** Makes a ring of a page that anybody with the key may put to and get from; returns its id. */
     public int createRing(long key) throws IOException {
         long ring = allocate(RingHeader.BYTES + PAGE, PAGE);
-        int pages = (int) ((RingHeader.BYTES + PAGE) / PAGE);
+        int pages = (RingHeader.BYTES + PAGE) / PAGE;
         long list = allocate(8L * pages, 64);
         for (int i = 0; i < pages; i++) {
             at(list + 8L * i, 8).set(LONG, 0, ring + (long) i * PAGE);

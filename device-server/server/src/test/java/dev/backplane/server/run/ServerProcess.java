@@ -85,8 +85,7 @@ public final class ServerProcess implements AutoCloseable {
     }
 
     @Override
-    public void close() throws InterruptedException {
-        process.destroyForcibly();
-        process.waitFor();
+    public void close() {
+        process.destroyForcibly().onExit().join();
     }
 }

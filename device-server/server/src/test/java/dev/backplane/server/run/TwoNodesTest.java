@@ -133,7 +133,7 @@ class TwoNodesTest {
     @Test
     void aNodeShowsWhoIsConnected() throws Exception {
         assertFalse(api.get("/nodes/node1").path("agg").path("connected").asBoolean());
-        try (RemoteNic one = new RemoteNic(socket("node1.agg.sock"))) {
+        try (RemoteNic _ = new RemoteNic(socket("node1.agg.sock"))) {
             JsonNode agg = api.get("/nodes").path("nodes").path(0).path("agg");
             assertTrue(agg.path("connected").asBoolean(), agg.toString());
             assertTrue(agg.path("bus_master").asBoolean());
