@@ -8,6 +8,7 @@ import dev.backplane.server.run.StartException;
 import dev.backplane.server.topology.Topology;
 import dev.backplane.server.topology.TopologyException;
 import dev.backplane.server.topology.TopologyFile;
+import dev.backplane.server.view.ManagementRoutes;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
@@ -76,7 +77,7 @@ public final class ServeCommand implements Callable<Integer> {
         LogConfigurator.level(logLevel);
         DeviceServer server;
         try {
-            server = DeviceServer.start(topology(), options());
+            server = DeviceServer.start(topology(), options(), ManagementRoutes::of);
         } catch (TopologyException | StartException | IllegalArgumentException e) {
             throw new CommandException(CommandException.USAGE, e.getMessage(), e);
         }

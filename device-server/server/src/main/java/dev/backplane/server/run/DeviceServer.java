@@ -9,9 +9,9 @@ import dev.backplane.devices.imm.MessagingFabric;
 import dev.backplane.devices.imm.MessagingModule;
 import dev.backplane.devices.loop.Workers;
 import dev.backplane.server.api.ApiServer;
+import dev.backplane.server.api.Router;
 import dev.backplane.server.topology.Topology;
 import dev.backplane.server.trace.TraceStream;
-import dev.backplane.server.view.ManagementRoutes;
 import dev.backplane.vfiouser.counter.CounterGroup;
 import dev.backplane.vfiouser.device.PciDevice;
 import dev.backplane.vfiouser.protocol.SpinBudget;
@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -63,12 +64,14 @@ public final class DeviceServer implements AutoCloseable {
     /**
      * Starts a server; when this returns, everything listens.
      *
+     * @param routes makes what its management interface answers
      * @throws StartException when something stands in the way: nothing is left behind
      */
-    public static DeviceServer start(Topology topology, ServeOptions options) throws StartException {
+    public static DeviceServer start(Topology topology, ServeOptions options, Function<DeviceServer, Router> routes)
+            throws StartException {
         DeviceServer server = new DeviceServer(topology, options);
         try {
-            server.open();
+            server.open(routes);
             return server;
         } catch (StartException e) {
             server.close();
@@ -85,7 +88,7 @@ public final class DeviceServer implements AutoCloseable {
         }
     }
 
-    private void open() throws StartException, IOException {
+    private void open(Function<DeviceServer, Router> routes) throws StartException, IOException {
         RunDirectory directory = RunDirectory.take(options.runDirectory());
         opened("run directory", directory);
         workers = new Workers(
@@ -108,7 +111,7 @@ public final class DeviceServer implements AutoCloseable {
                 "event loop",
                 () -> events.shutdownGracefully(0, 1, TimeUnit.SECONDS).await());
         apiSocket = directory.socket("backplane.sock");
-        opened("management interface", new ApiServer(apiSocket, ManagementRoutes.of(this), events));
+        opened("management interface", new ApiServer(apiSocket, routes.apply(this), events));
         topology.summary(LOGGED_NODES).forEach(LOG::info);
         LOG.info(
                 "serving {} nodes in {} with {} workers{}{}",

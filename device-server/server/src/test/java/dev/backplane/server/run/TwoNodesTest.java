@@ -14,6 +14,7 @@ import dev.backplane.server.api.ApiClient;
 import dev.backplane.server.guest.RemoteModule;
 import dev.backplane.server.guest.RemoteNic;
 import dev.backplane.server.topology.Topology;
+import dev.backplane.server.view.ManagementRoutes;
 import dev.backplane.vfiouser.protocol.Limits;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -38,7 +39,8 @@ class TwoNodesTest {
 
     @BeforeEach
     void start() throws Exception {
-        server = DeviceServer.start(Topology.ofNodes(2), new ServeOptions(temp.resolve("run"), 1, false, false));
+        server = DeviceServer.start(
+                Topology.ofNodes(2), new ServeOptions(temp.resolve("run"), 1, false, false), ManagementRoutes::of);
         api = new ApiClient(temp.resolve("run/backplane.sock"));
     }
 

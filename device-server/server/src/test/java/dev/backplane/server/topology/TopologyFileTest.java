@@ -9,10 +9,12 @@ import dev.backplane.devices.MacAddress;
 import dev.backplane.devices.Node;
 import java.io.IOException;
 import java.io.StringReader;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -76,6 +78,15 @@ class TopologyFileTest {
     void faultsAreToldWithLineValueAndRange(String yaml, String expected) {
         List<String> faults = faults(yaml.replace("\\n", "\n"));
         assertTrue(faults.stream().anyMatch(f -> f.contains(expected)), () -> expected + " is not told: " + faults);
+    }
+
+    @Test
+    void theExamplesAreGood() throws Exception {
+        try (Stream<Path> examples = Files.list(Path.of("../../qemu-config/topologies"))) {
+            for (Path example : examples.toList()) {
+                assertTrue(TopologyFile.read(example).nodes().size() >= 2, example.toString());
+            }
+        }
     }
 
     @Test
