@@ -94,7 +94,9 @@ class EthernetTest {
             Guest from = CLUSTER.node(pair[0]);
             Guest to = CLUSTER.node(pair[1]);
             from.exec("head -c 20000000 /dev/urandom > /tmp/sent").ok();
-            Execution receiver = to.start("nc -l -p 5555 > /tmp/received");
+            // The open pipe is its standard input: at the end of that nc would close the connection.
+            Execution receiver = to.start("rm -f /tmp/open; mkfifo /tmp/open;"
+                    + " nc -l -p 5555 < /tmp/open > /tmp/received & exec 3> /tmp/open; wait");
             to.exec("until cat /proc/net/tcp /proc/net/tcp6 | grep -q ':15B3 .* 0A '; do sleep 0.1; done")
                     .ok();
             from.exec("nc " + Cluster.address(pair[1]) + " 5555 < /tmp/sent", LONG)
