@@ -8,9 +8,9 @@ import java.nio.file.Path;
 final class Project {
     private Project() {}
 
-    /** The nearest folder above the current one that has {@code images/provide}. */
+    /** The nearest folder above the current one, or above {@code backplane.project}, that has {@code images/provide}. */
     static Path root() {
-        Path start = Path.of("").toAbsolutePath();
+        Path start = Path.of(System.getProperty("backplane.project", "")).toAbsolutePath();
         for (Path p = start; p != null; p = p.getParent()) {
             if (Files.isExecutable(p.resolve("images/provide"))) {
                 return p;
