@@ -5,7 +5,7 @@
 
 readonly SERVER_START_LIMIT_S=30
 readonly GUEST_START_LIMIT_S=90
-readonly END_LIMIT_S=10
+readonly END_LIMIT_S=30
 
 RUN_DIR=
 SERVER_PID=

@@ -14,7 +14,7 @@ provide_accel() {
     elif [[ ! -r /dev/kvm || ! -w /dev/kvm ]]; then
         choose tcg "/dev/kvm is not open to $(id -un)"
     else
-        cached accel "$(combined_key "$QEMU" "$KERNEL" "$INITRD" "$(this_machine)" "$(content_key "$IMAGES/lib/accel.sh")")" \
+        cached accel "$(combined_key "$QEMU" "$KERNEL_RELEASE" "$(this_machine)" "$(content_key "$IMAGES/lib/accel.sh")")" \
             probe_kvm
         choose "$(<"$ENTRY/accel")" "$(<"$ENTRY/reason")"
     fi
