@@ -80,6 +80,12 @@ public final class ServeCommand implements Callable<Integer> {
             server = DeviceServer.start(topology(), options(), ManagementRoutes::of);
         } catch (TopologyException | StartException | IllegalArgumentException e) {
             throw new CommandException(CommandException.USAGE, e.getMessage(), e);
+        } catch (OutOfMemoryError e) {
+            throw new CommandException(
+                    CommandException.FAILED,
+                    "not enough memory (" + e.getMessage() + "): serve fewer nodes, or give Java more heap with"
+                            + " BACKPLANE_JAVA_OPTS=-Xmx4g",
+                    e);
         }
         CountDownLatch ended = new CountDownLatch(1);
         Runtime.getRuntime()

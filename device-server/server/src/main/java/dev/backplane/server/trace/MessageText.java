@@ -111,17 +111,19 @@ final class MessageText {
             return;
         }
         switch (bytes) {
-            case 1, 2, 4, 8 -> {
-                long value = bytes == 8
-                        ? m.u64(at)
-                        : bytes == 4 ? m.u32(at) : bytes == 2 ? m.u16(at) : m.slice(at, 1)[0] & 0xff;
-                line.append(" value=0x").append(Long.toHexString(value));
-            }
+            case 1 -> value(line, m.u8(at));
+            case 2 -> value(line, m.u16(at));
+            case 4 -> value(line, m.u32(at));
+            case 8 -> value(line, m.u64(at));
             default -> {
                 line.append(" data=").append(HexFormat.of().formatHex(m.slice(at, Math.min(bytes, MAX_DATA))));
                 line.append(bytes > MAX_DATA ? "…" : "");
             }
         }
+    }
+
+    private static void value(StringBuilder line, long value) {
+        line.append(" value=0x").append(Long.toHexString(value));
     }
 
     private static int at(int offset) {

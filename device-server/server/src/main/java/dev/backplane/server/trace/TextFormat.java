@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
+import java.util.List;
 import java.util.Locale;
 
 /**
@@ -17,9 +18,16 @@ final class TextFormat implements TraceFormat {
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("HH:mm:ss.SSSSSS", Locale.ROOT).withZone(ZoneId.systemDefault());
 
+    private final List<String> sockets;
+
+    /** A trace of the sockets of these names. */
+    TextFormat(List<String> sockets) {
+        this.sockets = List.copyOf(sockets);
+    }
+
     @Override
     public byte[] head() {
-        return new byte[0];
+        return ("# watching " + String.join(", ", sockets) + "\n").getBytes(StandardCharsets.UTF_8);
     }
 
     @Override

@@ -37,22 +37,29 @@ public final class TraceStream implements AutoCloseable {
 
     /** Shows the messages of {@code taps} as lines of text until it is closed. */
     public static TraceStream lines(List<TraceTap> taps, Sink sink, Counts counts) {
-        return open(new TextFormat(), taps, sink, counts);
+        return open(new TextFormat(names(taps)), taps, sink, counts);
     }
 
     /** Shows the messages of {@code taps} as a pcapng capture until it is closed. */
     public static TraceStream pcapng(List<TraceTap> taps, Sink sink, Counts counts) {
-        return open(new PcapngFormat(taps.stream().map(TraceTap::name).toList()), taps, sink, counts);
+        return open(new PcapngFormat(names(taps)), taps, sink, counts);
     }
 
     private static TraceStream open(TraceFormat format, List<TraceTap> taps, Sink sink, Counts counts) {
         TraceStream stream = new TraceStream(format, sink, counts);
-        stream.offer(format.head());
-        for (TraceTap tap : taps) {
-            stream.taps.add(tap);
-            tap.add(stream);
+        // Who has read the head knows that every message from then on is shown; and nothing comes before the head.
+        synchronized (stream) {
+            for (TraceTap tap : taps) {
+                stream.taps.add(tap);
+                tap.add(stream);
+            }
+            stream.offer(format.head());
         }
         return stream;
+    }
+
+    private static List<String> names(List<TraceTap> taps) {
+        return taps.stream().map(TraceTap::name).toList();
     }
 
     synchronized void message(TracedMessage message) {

@@ -89,17 +89,22 @@ final class TracedMessage {
         return (flags() & Header.TYPE_MASK) == Header.TYPE_REPLY;
     }
 
-    /** Two bytes at {@code at}, counted from the header on; 0 beyond what is kept. */
+    /** The byte at {@code at}, counted from the header on; 0 beyond what is kept. */
+    int u8(int at) {
+        return at < bytes.capacity() ? bytes.get(at) & 0xff : 0;
+    }
+
+    /** Two bytes at {@code at}, otherwise as {@link #u8}. */
     int u16(int at) {
         return at + 2 <= bytes.capacity() ? bytes.getShort(at) & 0xffff : 0;
     }
 
-    /** Four bytes, otherwise as {@link #u16}. */
+    /** Four bytes, otherwise as {@link #u8}. */
     long u32(int at) {
         return at + 4 <= bytes.capacity() ? bytes.getInt(at) & 0xffff_ffffL : 0;
     }
 
-    /** Eight bytes, otherwise as {@link #u16}. */
+    /** Eight bytes, otherwise as {@link #u8}. */
     long u64(int at) {
         return at + 8 <= bytes.capacity() ? bytes.getLong(at) : 0;
     }
