@@ -12,6 +12,7 @@ import dev.backplane.server.command.QemuArgsCommand;
 import dev.backplane.server.command.RingsCommand;
 import dev.backplane.server.command.ServeCommand;
 import dev.backplane.server.command.ThreadsCommand;
+import dev.backplane.server.command.TopologyCommand;
 import dev.backplane.server.command.TraceCommand;
 import dev.backplane.server.command.VersionProvider;
 import java.io.PrintStream;
@@ -44,6 +45,7 @@ import picocli.CommandLine.Command;
             ConfigCommand.class,
             ThreadsCommand.class,
             TraceCommand.class,
+            TopologyCommand.class,
         })
 public final class Backplane {
     private Backplane() {}

@@ -15,6 +15,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -77,6 +78,16 @@ public final class TopologyFile {
     private static final List<String> KEYS = List.of("fabric", "messaging", "nodes");
 
     private TopologyFile() {}
+
+    /** The sections of a file, and in each the keys with what they mean. */
+    public static Map<String, Map<String, String>> documentation() {
+        Map<String, Map<String, String>> sections = new LinkedHashMap<>();
+        sections.put("fabric", FABRIC.documentation());
+        sections.put("messaging", MESSAGING.documentation());
+        sections.put("nodes[]", NODE.documentation());
+        sections.put("nodes[].port", PORT.documentation());
+        return sections;
+    }
 
     /**
      * Reads a file.

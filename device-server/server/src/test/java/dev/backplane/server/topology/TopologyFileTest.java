@@ -90,6 +90,14 @@ class TopologyFileTest {
     }
 
     @Test
+    void theReadmeTellsEveryKey() throws Exception {
+        String readme = Files.readString(Path.of("README.md"));
+        TopologyFile.documentation()
+                .forEach((section, keys) -> keys.keySet()
+                        .forEach(key -> assertTrue(readme.contains("`" + key + "`"), section + "." + key)));
+    }
+
+    @Test
     void anEmptyFileHasNoNodes() {
         assertEquals(List.of("t.yaml:1: 'nodes' must be a list of at least one node"), faults(""));
     }
