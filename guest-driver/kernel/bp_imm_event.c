@@ -5,7 +5,7 @@
  * The module counts events of context n in word n of the event table, then raises the interrupt of n's vector. A reader
  * queues itself, then looks at the word; the handler wakes whoever is queued. The module stores the word before it
  * raises the interrupt, and queueing is a full barrier before the reader's load, so that either the reader sees the
- * event or the handler sees the reader (partner: EventTable in the device server's package imm).
+ * event or the handler sees the reader (partner: EventTable.raise() in the device server, package imm).
  */
 
 #include <linux/io.h>

@@ -130,14 +130,14 @@ void bp_flush(struct bp_context *context)
 	/*
 	 * Race: the module must not see submit before the slots and payloads it stands for. They were stored to
 	 * write-combining memory, where stores overtake each other: a store fence, then the store with release.
-	 * Partner: the acquire of submit in ContextPoller (device server, package imm).
+	 * Partner: the acquire in ContextPages.submit() (device server, package imm).
 	 */
 	bp_store_fence();
 	bp_store32(&context->page->submit, context->submitted);
 	/*
 	 * Race: the module goes to sleep while an action is submitted. It stores doorbell_wanted, then, after a full
 	 * fence, looks at submit once more; here submit is stored, then, after a full fence, doorbell_wanted is looked
-	 * at: at least one of the two sees the other. Partner: ContextPoller (device server, package imm).
+	 * at: at least one of the two sees the other. Partner: GetPutContext.sleep() (device server, package imm).
 	 */
 	bp_full_fence();
 	if (bp_load32(&context->page->doorbell_wanted))
@@ -185,7 +185,7 @@ int bp_look(struct bp_context *context)
 		return 0;
 	/*
 	 * Race: completions and payloads must not be read before the index that says they are there. Partner: the
-	 * release of complete in ContextPoller (device server, package imm); the load fence is for write-combining
+	 * release in ContextPages.complete() (device server, package imm); the load fence is for write-combining
 	 * memory, where loads overtake an acquire.
 	 */
 	context->completed = bp_load32(&context->page->complete);

@@ -149,7 +149,7 @@ static int look(struct bp_ring *ring)
 		return 1;
 	/*
 	 * Race: an element must not be read before the position that says it is there. Partner: the release of tail in
-	 * RingWriter (device server, package imm).
+	 * RingBuffer.commit() (device server, package imm).
 	 */
 	ring->tail = bp_load64(&ring->header->tail);
 	if (ring->next == ring->tail)
@@ -203,13 +203,13 @@ void bp_ring_release(struct bp_ring *ring)
 	ring->released = ring->next;
 	/*
 	 * Race: the module must not overwrite an element before it was read: release. Partner: the acquire of head in
-	 * RingWriter (device server, package imm).
+	 * RingBuffer.commit() (device server, package imm).
 	 */
 	bp_store64(&ring->header->head, ring->next);
 	/*
 	 * Race: a PUT finds the ring full and goes waiting while room is made here. The module stores space_wanted, then,
 	 * after a full fence, looks at head once more; here head is stored, then, after a full fence, space_wanted is
-	 * looked at: at least one of the two sees the other. Partner: RingWaiters (device server, package imm).
+	 * looked at: at least one of the two sees the other. Partner: RingBuffer.wantSpace() (device server, package imm).
 	 */
 	bp_full_fence();
 	if (bp_load32(&ring->header->space_wanted))
@@ -225,7 +225,7 @@ int bp_ring_arm(struct bp_ring *ring)
 	/*
 	 * Race: an element arrives while this process goes to sleep. Here notify_event is stored, then, after a full
 	 * fence, tail is looked at once more; the module stores tail, then, after a full fence, looks at notify_event:
-	 * at least one of the two sees the other. Partner: RingNotifier (device server, package imm).
+	 * at least one of the two sees the other. Partner: RingBuffer.commit() (device server, package imm).
 	 */
 	bp_store64(&ring->header->notify_event, ring->next);
 	bp_full_fence();

@@ -334,7 +334,7 @@ final class GetPutContext extends DrainLoop {
      * Stops being polled; returns false if work came meanwhile.
      *
      * <p>The race: here doorbell_wanted is stored, full fence, submit loaded; the process stores submit, full fence, loads
-     * doorbell_wanted (bp_submit() in libbackplane). Either the module sees the action, or the process rings.
+     * doorbell_wanted (bp_flush() in libbackplane). Either the module sees the action, or the process rings.
      */
     private boolean sleep(int next) {
         poll.sleepWanted = false;

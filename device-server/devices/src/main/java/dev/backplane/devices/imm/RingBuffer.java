@@ -151,7 +151,7 @@ final class RingBuffer {
         c.setLong(element + ElementHeader.SEQUENCE, sequence);
         c.setLong(element + ElementHeader.TAG, r.tag);
         c.setInt(memory.address(data + ((at + need) & (capacity - 1))), 0);
-        // Pairs with the acquire load of the commit word in bp_ring_peek() of libbackplane.
+        // Pairs with the acquire load of the commit word in bp_ring_next() of libbackplane.
         c.setIntRelease(element, (int) need);
         long tail = tail();
         if (padding != 0) {
@@ -163,7 +163,7 @@ final class RingBuffer {
         c.setLongRelease(header + RingHeader.TAIL, next);
         r.resultValue = sequence;
         r.resultLength = r.length;
-        // The race: a consumer that goes to sleep stores notify_event, full fence, loads tail again (bp_ring_wait() in
+        // The race: a consumer that goes to sleep stores notify_event, full fence, loads tail again (bp_ring_arm() in
         // libbackplane); here tail is stored, full fence, notify_event loaded. One of the two sees the other.
         VarHandle.fullFence();
         long event = c.getLong(header + RingHeader.NOTIFY_EVENT);
