@@ -37,7 +37,8 @@ static const char usage[] =
 	"  --ring ID       the server's ring (default 40)\n"
 	"  --size S        bytes of a message, to 256K (default 64)\n"
 	"  --count N       messages of a client (default 10000), not counting 100 to warm up\n"
-	"  --poll          wait awake (default)\n"
+	"  --poll          wait awake, without any system call (default)\n"
+	"  --yield         wait awake, but let other threads of this machine run now and then\n"
 	"  --interrupt     sleep until an interrupt\n"
 	"  --timeout S     give up when nothing comes for S seconds (default 10; server: never)\n"
 	"  --json          print the result as JSON\n"
@@ -49,7 +50,8 @@ struct options {
 	size_t size;
 	uint64_t count;
 	int64_t timeout_us;
-	bool server, client, interrupt, json;
+	unsigned int flags; /* BP_OPEN_* */
+	bool server, client, json;
 };
 
 struct party {
@@ -65,6 +67,7 @@ static void parse(struct options *options, int argc, char **argv)
 		{ "node", required_argument, NULL, 'n' },      { "ring", required_argument, NULL, 'r' },
 		{ "size", required_argument, NULL, 'S' },      { "count", required_argument, NULL, 'N' },
 		{ "poll", no_argument, NULL, 'p' },	       { "interrupt", no_argument, NULL, 'i' },
+		{ "yield", no_argument, NULL, 'y' },
 		{ "timeout", required_argument, NULL, 't' },   { "json", no_argument, NULL, 'j' },
 		{ "device", required_argument, NULL, 'D' },    { "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
@@ -92,10 +95,13 @@ static void parse(struct options *options, int argc, char **argv)
 			options->count = cli_number("count", optarg, 1, UINT32_MAX);
 			break;
 		case 'p':
-			options->interrupt = false;
+			options->flags = BP_OPEN_SPIN;
 			break;
 		case 'i':
-			options->interrupt = true;
+			options->flags = BP_OPEN_SLEEP;
+			break;
+		case 'y':
+			options->flags = BP_OPEN_YIELD;
 			break;
 		case 't':
 			options->timeout_us = cli_seconds("timeout", optarg);
@@ -127,8 +133,7 @@ static void open_party(struct party *party, uint32_t ring, const struct bp_acces
 {
 	int code;
 
-	code = bp_open(&party->context, party->options->device,
-		       party->options->interrupt ? BP_OPEN_SLEEP : BP_OPEN_YIELD);
+	code = bp_open(&party->context, party->options->device, party->options->flags);
 	if (code)
 		cli_fail_code("opening a context", code);
 	code = bp_ring_create(party->context, ring, CAPACITY, 0, access, &party->ring);
@@ -233,7 +238,12 @@ static void await_server(const struct party *party)
 static void report(const struct party *party, const struct latency *latency, double us_per_tick, double seconds)
 {
 	const struct options *options = party->options;
-	const char *mode = options->interrupt ? "interrupt" : "poll";
+	static const char *const modes[] = {
+		[BP_OPEN_SPIN] = "poll",
+		[BP_OPEN_YIELD] = "yield",
+		[BP_OPEN_SLEEP] = "interrupt",
+	};
+	const char *mode = modes[options->flags];
 	double rate = (double)options->count / seconds;
 
 	if (options->json) {
@@ -279,7 +289,7 @@ static void measure(struct party *party)
 
 int main(int argc, char **argv)
 {
-	struct options options = { .target = { .ring = 40, .wait_us = 100000 }, .size = 64, .count = 10000 };
+	struct options options = { .target = { .ring = 40, .wait_us = 100000 }, .size = 64, .count = 10000, .flags = BP_OPEN_SPIN };
 	struct party party = { .options = &options };
 
 	cli_program = "bp-pingpong";
