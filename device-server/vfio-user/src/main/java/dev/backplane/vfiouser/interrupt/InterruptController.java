@@ -192,6 +192,6 @@ public final class InterruptController implements Interrupts {
     /** Signals what is pending: the device works again. */
     public void resume() {
         vectors.resume();
-        pin.unmask();
+        pin.resume();
     }
 }

@@ -12,6 +12,9 @@ final class IntxPin {
     private boolean masked;
     private boolean disabled;
 
+    /** Restored from a saved state, and not to signal before the device works again. */
+    private boolean held;
+
     IntxPin(EventLine line) {
         this.line = line;
     }
@@ -37,7 +40,7 @@ final class IntxPin {
     }
 
     private void update() {
-        if (asserted && !masked && !disabled && line.wired()) {
+        if (asserted && !masked && !disabled && !held && line.wired()) {
             masked = true;
             line.signal();
         }
@@ -57,6 +60,7 @@ final class IntxPin {
         asserted = false;
         masked = false;
         disabled = false;
+        held = false;
     }
 
     /** Bit 0: asserted, bit 1: masked. */
@@ -68,5 +72,12 @@ final class IntxPin {
     synchronized void restore(int state) {
         asserted = (state & 1) != 0;
         masked = false;
+        held = true;
+    }
+
+    /** The device works: what was restored may signal. */
+    synchronized void resume() {
+        held = false;
+        update();
     }
 }

@@ -88,6 +88,7 @@ public final class GuestCursor {
         }
         try {
             w.segment().set(GuestMemory.INT, iova - w.start(), value);
+            memory.written(iova, 4);
         } catch (InternalError e) {
             throw memory.broken(iova);
         }
@@ -102,6 +103,7 @@ public final class GuestCursor {
         }
         try {
             w.segment().set(GuestMemory.LONG, iova - w.start(), value);
+            memory.written(iova, 8);
         } catch (InternalError e) {
             throw memory.broken(iova);
         }
@@ -117,6 +119,7 @@ public final class GuestCursor {
         }
         try {
             INT.setRelease(w.segment(), iova - w.start(), value);
+            memory.written(iova, 4);
         } catch (InternalError e) {
             throw memory.broken(iova);
         }
@@ -132,6 +135,7 @@ public final class GuestCursor {
         }
         try {
             LONG.setRelease(w.segment(), iova - w.start(), value);
+            memory.written(iova, 8);
         } catch (InternalError e) {
             throw memory.broken(iova);
         }
@@ -160,6 +164,7 @@ public final class GuestCursor {
         }
         try {
             MemorySegment.copy(from, offset, w.segment(), iova - w.start(), bytes);
+            memory.written(iova, bytes);
         } catch (InternalError e) {
             throw memory.broken(iova);
         }
@@ -187,6 +192,7 @@ public final class GuestCursor {
             } else {
                 try {
                     MemorySegment.copy(s.segment(), from - s.start(), t.segment(), to - t.start(), n);
+                    memory.written(to, n);
                 } catch (InternalError e) {
                     source.probe(s, from, n);
                     throw memory.broken(to);
@@ -245,5 +251,6 @@ public final class GuestCursor {
 
     private void store(long iova, int width) {
         memory.requireTransport(iova).write(iova, bounce, 0, width);
+        memory.written(iova, width);
     }
 }

@@ -39,15 +39,6 @@ final class MessageDma implements DmaTransport, AutoCloseable {
     /** Most bytes in one request. */
     private static final int CHUNK = 64 << 10;
 
-    /** How a client lays out the messages. */
-    enum Variant {
-        UNKNOWN,
-        /** As the specification has it: a count of 64 bits, and a reply to a write that repeats address and count. */
-        SPECIFICATION,
-        /** As QEMU has it: a count of 32 bits with the data right after it, and a bare header as the reply to a write. */
-        QEMU
-    }
-
     /** What the request under way has come to. */
     private enum Outcome {
         WAITING,
@@ -68,7 +59,7 @@ final class MessageDma implements DmaTransport, AutoCloseable {
     private MessageReader twinReader;
     private Thread twinThread;
     private int chunk = CHUNK;
-    private Variant variant = Variant.UNKNOWN;
+    private DmaVariant variant = DmaVariant.SPECIFICATION;
     private boolean held;
     private boolean stalled;
     private boolean dead;
@@ -90,11 +81,14 @@ final class MessageDma implements DmaTransport, AutoCloseable {
     }
 
     /** What the client has said about itself. */
-    void peer(Capabilities client) {
+    void peer(int minor, Capabilities client) {
         lock.lock();
         try {
             chunk = (int) Math.min(CHUNK, client.maxDataXferSize());
             dead |= chunk == 0;
+            boolean likeQemu =
+                    minor == 0 && client.writeMultiple() && client.migrationPgsize() != 0 && !client.twinSocket();
+            variant = likeQemu ? DmaVariant.UNKNOWN : DmaVariant.SPECIFICATION;
         } finally {
             lock.unlock();
         }
@@ -106,7 +100,6 @@ final class MessageDma implements DmaTransport, AutoCloseable {
         try {
             twin = ours;
             writer = new MessageWriter(ours, new SendLock());
-            variant = Variant.SPECIFICATION; // whoever knows twin sockets
             twinReader = new MessageReader(ours, Limits.MAX_MESSAGE, new AdaptiveSpin(new SpinBudget(0)));
             twinThread = Thread.ofPlatform()
                     .name(Thread.currentThread().getName() + " twin")
@@ -156,13 +149,13 @@ final class MessageDma implements DmaTransport, AutoCloseable {
             long done = 0;
             while (done < bytes) {
                 awaitTurn();
-                if (variant == Variant.UNKNOWN) {
+                if (what == Command.DMA_WRITE && variant == DmaVariant.UNKNOWN) {
                     learnVariant(iova);
                 }
                 int n = (int) Math.min(bytes - done, chunk);
                 request(what, iova + done, memory, offset + done, n);
                 if (what == Command.DMA_READ) {
-                    MemorySegment.copy(data, 0, memory, ValueLayout.JAVA_BYTE, offset + done, n);
+                    MemorySegment.copy(data, dataStart(iova, n), memory, ValueLayout.JAVA_BYTE, offset + done, n);
                 }
                 done += n;
             }
@@ -186,11 +179,21 @@ final class MessageDma implements DmaTransport, AutoCloseable {
 
     /**
      * Finds out by a write of nothing which layout the client has: its answer is a bare header or repeats the address.
-     * What a read returns would not always tell: both have the same size, and data may be zeroes.
      */
     private void learnVariant(long iova) {
         request(Command.DMA_WRITE, iova, MemorySegment.NULL, 0, 0);
-        variant = replyBytes == 0 ? Variant.QEMU : Variant.SPECIFICATION;
+        variant = replyBytes == 0 ? DmaVariant.QEMU : DmaVariant.SPECIFICATION;
+    }
+
+    /** Where the data of a read's reply starts; asks once more if the reply itself does not tell. */
+    private int dataStart(long iova, int n) {
+        if (variant == DmaVariant.UNKNOWN) {
+            variant = DmaVariant.ofReadReply(data, n);
+            if (variant == DmaVariant.UNKNOWN && !DmaVariant.allZero(data, n)) {
+                learnVariant(iova);
+            }
+        }
+        return variant.dataOffset();
     }
 
     /** Sends one request and waits for what becomes of it. */
@@ -199,7 +202,7 @@ final class MessageDma implements DmaTransport, AutoCloseable {
             writer = new MessageWriter(socket, sendLock);
         }
         if (data == null) {
-            data = new byte[CHUNK];
+            data = new byte[DmaMessages.ACCESS_DATA + CHUNK];
         }
         used = true;
         underWay = true;
@@ -216,9 +219,9 @@ final class MessageDma implements DmaTransport, AutoCloseable {
             // For QEMU the upper half of the count is the first of the data, and what it leaves over is padding.
             out.set(Wire.U64, Header.BYTES + DmaMessages.ACCESS_COUNT, n);
             if (what == Command.DMA_WRITE && n > 0) {
-                long at = (long) Header.BYTES + dataOffset();
+                long at = (long) Header.BYTES + variant.dataOffset();
                 MemorySegment.copy(memory, offset, out, at, n);
-                if (variant == Variant.QEMU) {
+                if (variant == DmaVariant.QEMU) {
                     out.set(Wire.U32, at + n, 0);
                 }
             }
@@ -227,10 +230,6 @@ final class MessageDma implements DmaTransport, AutoCloseable {
             underWay = false;
             changed.signalAll();
         }
-    }
-
-    private int dataOffset() {
-        return variant == Variant.QEMU ? DmaMessages.QEMU_DATA : DmaMessages.ACCESS_DATA;
     }
 
     private void exchange(int what, int body) {
@@ -291,12 +290,13 @@ final class MessageDma implements DmaTransport, AutoCloseable {
         if (command == Command.DMA_WRITE) {
             return true;
         }
-        if (in.bodyBytes() < dataOffset() + count
+        if (in.bodyBytes() != DmaMessages.ACCESS_DATA + count
                 || in.u64(DmaMessages.ACCESS_ADDRESS) != address
-                || in.u32(DmaMessages.ACCESS_COUNT) != count) {
+                || in.u32(DmaMessages.ACCESS_COUNT) != count
+                || (variant == DmaVariant.SPECIFICATION && in.u64(DmaMessages.ACCESS_COUNT) != count)) {
             return false;
         }
-        MemorySegment.copy(in.memory(), ValueLayout.JAVA_BYTE, (long) in.bodyStart() + dataOffset(), data, 0, count);
+        MemorySegment.copy(in.memory(), ValueLayout.JAVA_BYTE, in.bodyStart(), data, 0, in.bodyBytes());
         return true;
     }
 

@@ -53,7 +53,7 @@ final class VersionHandler implements CommandHandler {
                 twin,
                 twin ? 0 : -1,
                 client.writeMultiple());
-        s.dma().peer(client);
+        s.dma().peer(minor, client);
         s.negotiated(client);
         s.log().connected(major, minor, new String(text, 0, Math.max(0, text.length - 1), StandardCharsets.UTF_8));
 
