@@ -4,6 +4,7 @@ package dev.backplane.server.guest;
 import dev.backplane.vfiouser.client.ClientMemory;
 import dev.backplane.vfiouser.client.VfioUserClient;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -80,6 +81,23 @@ public class RemoteDevice implements AutoCloseable {
             }
             LockSupport.parkNanos(20_000);
         }
+    }
+
+    /** Something to wait for that may fail. */
+    @FunctionalInterface
+    public interface Condition {
+        boolean test() throws IOException;
+    }
+
+    /** Waits for what the server does by itself. */
+    public static void awaitTrue(String what, Condition condition) {
+        await(what, () -> {
+            try {
+                return condition.test();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
     }
 
     /** Leaves without a word, as a virtual machine that is killed. */

@@ -28,11 +28,17 @@ public final class ServerProcess implements AutoCloseable {
 
     /** Starts the program with these arguments; its log goes to {@code log}. */
     public static ServerProcess start(Path log, String... arguments) throws IOException {
+        return start(log, "-Xmx256m", arguments);
+    }
+
+    /** As {@link #start(Path, String...)}, with an option for Java that limits its heap. */
+    public static ServerProcess start(Path log, String heap, String[] arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED",
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
+                heap,
                 "-cp",
                 System.getProperty("java.class.path"),
                 Backplane.class.getName()));

@@ -83,7 +83,9 @@ class TwoNodesTest {
                     40, counters.path("node1").path("agg").path("tx_frames").asInt(), counters.toString());
             assertEquals(
                     40, counters.path("node2").path("agg").path("rx_frames").asInt());
-            assertEquals(0, api.get("/memory").path("allocated_bytes").asInt());
+            RemoteNic.awaitTrue(
+                    "all places to be free",
+                    () -> api.get("/memory").path("allocated_bytes").asLong() == 0);
             String metrics = api.text("/metrics");
             assertTrue(metrics.contains("backplane_agg_tx_frames_total{node=\"node1\"} 40.0"), metrics);
             assertTrue(
