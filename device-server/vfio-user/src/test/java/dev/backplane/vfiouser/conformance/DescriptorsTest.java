@@ -59,7 +59,9 @@ final class DescriptorsTest extends ConformanceTest {
             int after = Fds.awaitCount(before - 1);
             assertTrue(after <= before, "open descriptors: " + before + " before, " + after + " after");
             p.close();
-            peer().nothingPending();
+            RawPeer next = peer();
+            next.nothingPending();
+            next.close();
         }
     }
 
@@ -77,7 +79,7 @@ final class DescriptorsTest extends ConformanceTest {
             p.readToEnd();
             p.close();
         }
-        assertEquals(before, Fds.awaitCount(before), "open descriptors");
+        assertTrue(Fds.awaitCount(before) <= before, "open descriptors");
     }
 
     @Test
@@ -92,7 +94,7 @@ final class DescriptorsTest extends ConformanceTest {
             p.sendBytes(Arrays.copyOf(set, 1 + i % (set.length - 1)), event);
             p.close();
         }
-        assertEquals(before, Fds.awaitCount(before), "open descriptors");
+        assertTrue(Fds.awaitCount(before) <= before, "open descriptors");
     }
 
     @Test

@@ -30,7 +30,7 @@ final class DisconnectTest extends ConformanceTest {
             }
             p.close();
         }
-        assertEquals(before, Fds.awaitCount(before), "open descriptors");
+        assertTrue(Fds.awaitCount(before) <= before, "open descriptors");
         eventually("no window is left", () -> system.windows() == 0);
     }
 

@@ -53,15 +53,16 @@ final class DmaMapTest extends ConformanceTest {
 
     @ParameterizedTest
     @CsvSource({
-        "0x10000, 0x1000", // the same
-        "0x10000, 0x2000", // longer
+        "0x10000, 0x2000", // the same
+        "0x10000, 0x1000", // shorter
+        "0x10000, 0x3000", // longer
         "0xf000, 0x2000", // over the start
-        "0x10fff, 0x1000", // the last byte
+        "0x11000, 0x1000", // the last page
         "0x0, 0x100000", // around
     })
     void mappingOverAWindowIsEexist(String address, String size) {
         RawPeer p = peer();
-        p.ok(Message.dmaMap(RW, 0, 0x10000, 0x1000), memfd(0x1000));
+        p.ok(Message.dmaMap(RW, 0, 0x10000, 0x2000), memfd(0x2000));
         p.fails(Wire.EEXIST, Message.dmaMap(RW, 0, Long.decode(address), Long.decode(size)));
         p.fails(Wire.EEXIST, Message.dmaMap(RW, 0, Long.decode(address), Long.decode(size)), memfd(MIB));
         assertEquals(1, system.windows());
@@ -75,6 +76,10 @@ final class DmaMapTest extends ConformanceTest {
         "0, 0x1000, 0xfffffffffffff000",
         "0, 0xfffffffffffff000, 0x2000",
         "0, 0xffffffffffffffff, 0x1000",
+        "0, 0x1000, 0x8000000000000000",
+        "0, 0x1000, 1", // not whole pages
+        "0, 0x1001, 0x1000",
+        "0, 0x1000, 0x1001",
     })
     void impossibleRangesAreEinval(String offset, String address, String size) {
         RawPeer p = peer();

@@ -168,6 +168,11 @@ final class DmaReadWriteTest extends ConformanceTest {
         p.nothingPending();
         // too late: the server has given up, and must not take it for the next one's answer
         p.send(Message.replyTo(dma).u64(BASE).u64(4).u32(7));
+        p.nothingPending();
+        // the device does not wait for this client again, until it is reset
+        assertFault(start(() -> read(BASE, 4)));
+        p.nothingPending();
+        p.ok(Message.reset());
         FutureTask<byte[]> next = start(() -> read(BASE + 64, 4));
         Received second = p.receive();
         assertEquals(BASE + 64, second.u64(0));

@@ -60,6 +60,26 @@ final class PeerSocket implements AutoCloseable {
         }
     }
 
+    /** Sends what can be sent without waiting; false when the server has gone or takes no more. */
+    boolean trySend(byte[] bytes, int... fds) {
+        int n = Math.min(ROOM, bytes.length);
+        MemorySegment.copy(bytes, 0, out, ValueLayout.JAVA_BYTE, 0, n);
+        return sending.send(out.address(), n, fds, fds.length, MessageSocket.DONT_WAIT) == bytes.length;
+    }
+
+    /** Throws away what can be received without waiting; false when the server has gone. */
+    boolean drain() {
+        while (true) {
+            int n = receiving.receive(in.address(), ROOM, MessageSocket.DONT_WAIT);
+            if (n <= 0) {
+                return n == -Errno.EAGAIN;
+            }
+            for (int i = 0; i < receiving.fds(); i++) {
+                FileDescriptor.close(receiving.fd(i));
+            }
+        }
+    }
+
     /** Receives once; 0 at the end of the stream or when the server has thrown the connection away. */
     int receive(byte[] to, int offset, int length, List<Integer> fds, int timeoutMillis) {
         if (!readable(timeoutMillis)) {

@@ -64,6 +64,16 @@ public final class RawPeer implements AutoCloseable {
         socket.send(bytes, 0, bytes.length, fds);
     }
 
+    /** Sends without waiting and without a line in the transcript; false when the server has gone or takes no more. */
+    public boolean trySend(byte[] bytes, int... fds) {
+        return socket.trySend(bytes, fds);
+    }
+
+    /** Throws away what has come, descriptors too; false when the server has gone. */
+    public boolean drain() {
+        return socket.drain();
+    }
+
     /** Sends bytes in one {@code sendmsg}, the descriptors with the first of them. */
     public RawPeer sendBytes(byte[] bytes, int... fds) {
         note("->", bytes, fds);
