@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.backplane.vfiouser.client;
 
-import static dev.backplane.vfiouser.client.ClientConnection.INT;
-
 import dev.backplane.vfiouser.natives.EventFd;
+import dev.backplane.vfiouser.protocol.Command;
+import dev.backplane.vfiouser.protocol.Header;
+import dev.backplane.vfiouser.protocol.IrqMessages;
+import dev.backplane.vfiouser.protocol.MessageReader;
+import dev.backplane.vfiouser.protocol.Region;
+import dev.backplane.vfiouser.protocol.Wire;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
@@ -14,13 +18,13 @@ public final class ClientInterrupts implements AutoCloseable {
     /** Kinds of interrupt, with their numbers in {@code linux/vfio.h}. */
     public enum Type {
         /** The pin, level-triggered and masked after each signal. */
-        INTX(0),
-        MSI(1),
-        MSIX(2),
+        INTX(Region.IRQ_INTX),
+        MSI(Region.IRQ_MSI),
+        MSIX(Region.IRQ_MSIX),
         /** The device reports an error that it cannot recover from. */
-        ERR(3),
+        ERR(Region.IRQ_ERR),
         /** The server asks for the device back. */
-        REQ(4);
+        REQ(Region.IRQ_REQ);
 
         private final int index;
 
@@ -38,13 +42,8 @@ public final class ClientInterrupts implements AutoCloseable {
      */
     public record IrqInfo(Type type, int count, boolean maskable, boolean automasked) {}
 
-    private static final int INFO_BYTES = 16;
-    private static final int SET_BYTES = 20;
-    private static final int NONE = 1;
-    private static final int EVENTFD = 4;
-    private static final int MASK = 8;
-    private static final int UNMASK = 0x10;
-    private static final int TRIGGER = 0x20;
+    private static final int INFO = IrqMessages.INFO.size();
+    private static final int SET = IrqMessages.SET.size();
 
     private final ClientConnection connection;
     private final int fdsPerMessage;
@@ -58,15 +57,18 @@ public final class ClientInterrupts implements AutoCloseable {
 
     /** Asks how many interrupts of a type there are. */
     public IrqInfo info(Type type) throws IOException {
-        MemorySegment o = connection.out(INFO_BYTES);
-        o.set(INT, 16, INFO_BYTES);
-        o.set(INT, 20, 0);
-        o.set(INT, 24, type.index);
-        o.set(INT, 28, 0);
-        connection.callPlain(Commands.GET_IRQ_INFO, INFO_BYTES);
-        MemorySegment in = connection.in();
-        int flags = in.get(INT, connection.payload() + 4L);
-        return new IrqInfo(type, in.get(INT, connection.payload() + 12L), (flags & 2) != 0, (flags & 4) != 0);
+        MemorySegment o = connection.begin(INFO);
+        o.set(Wire.U32, Header.BYTES + IrqMessages.INFO_ARGSZ, INFO);
+        o.set(Wire.U32, Header.BYTES + IrqMessages.INFO_FLAGS, 0);
+        o.set(Wire.U32, Header.BYTES + IrqMessages.INFO_INDEX, type.index);
+        o.set(Wire.U32, Header.BYTES + IrqMessages.INFO_COUNT, 0);
+        MessageReader reply = connection.call(Command.DEVICE_GET_IRQ_INFO, INFO);
+        int flags = reply.u32(IrqMessages.INFO_FLAGS);
+        return new IrqInfo(
+                type,
+                reply.u32(IrqMessages.INFO_COUNT),
+                (flags & IrqMessages.INFO_MASKABLE) != 0,
+                (flags & IrqMessages.INFO_AUTOMASKED) != 0);
     }
 
     /** Enables the first {@code count} interrupts of a type. */
@@ -82,13 +84,13 @@ public final class ClientInterrupts implements AutoCloseable {
                 }
                 fds[i] = event.fd().value();
             }
-            set(EVENTFD | TRIGGER, type, start, n, fds);
+            set(IrqMessages.DATA_EVENTFD | IrqMessages.ACTION_TRIGGER, type, start, n, fds);
         }
     }
 
     /** Disables all interrupts of a type and forgets what was signalled. */
     public void disable(Type type) throws IOException {
-        set(NONE | TRIGGER, type, 0, 0);
+        set(IrqMessages.DATA_NONE | IrqMessages.ACTION_TRIGGER, type, 0, 0);
         events.entrySet().removeIf(e -> {
             if (e.getKey() >>> 16 != type.index) {
                 return false;
@@ -100,17 +102,17 @@ public final class ClientInterrupts implements AutoCloseable {
 
     /** Stops the device from signalling an interrupt. */
     public void mask(Type type, int index) throws IOException {
-        set(NONE | MASK, type, index, 1);
+        set(IrqMessages.DATA_NONE | IrqMessages.ACTION_MASK, type, index, 1);
     }
 
     /** Lets the device signal again; what became pending is signalled now. */
     public void unmask(Type type, int index) throws IOException {
-        set(NONE | UNMASK, type, index, 1);
+        set(IrqMessages.DATA_NONE | IrqMessages.ACTION_UNMASK, type, index, 1);
     }
 
     /** Has the server signal an interrupt as if the device had raised it. */
     public void trigger(Type type, int index) throws IOException {
-        set(NONE | TRIGGER, type, index, 1);
+        set(IrqMessages.DATA_NONE | IrqMessages.ACTION_TRIGGER, type, index, 1);
     }
 
     /**
@@ -142,13 +144,13 @@ public final class ClientInterrupts implements AutoCloseable {
     }
 
     private void set(int flags, Type type, int start, int count, int... fds) throws IOException {
-        MemorySegment o = connection.out(SET_BYTES);
-        o.set(INT, 16, SET_BYTES);
-        o.set(INT, 20, flags);
-        o.set(INT, 24, type.index);
-        o.set(INT, 28, start);
-        o.set(INT, 32, count);
-        connection.call(Commands.SET_IRQS, SET_BYTES, fds);
+        MemorySegment o = connection.begin(SET);
+        o.set(Wire.U32, Header.BYTES + IrqMessages.SET_ARGSZ, SET);
+        o.set(Wire.U32, Header.BYTES + IrqMessages.SET_FLAGS, flags);
+        o.set(Wire.U32, Header.BYTES + IrqMessages.SET_INDEX, type.index);
+        o.set(Wire.U32, Header.BYTES + IrqMessages.SET_START, start);
+        o.set(Wire.U32, Header.BYTES + IrqMessages.SET_COUNT, count);
+        connection.call(Command.DEVICE_SET_IRQS, SET, fds);
     }
 
     private static int key(Type type, int index) {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.backplane.vfiouser.client;
 
-import static dev.backplane.vfiouser.client.ClientConnection.INT;
-import static dev.backplane.vfiouser.client.ClientConnection.LONG;
-
-import dev.backplane.vfiouser.client.ClientSocket.Header;
 import dev.backplane.vfiouser.natives.Errno;
 import dev.backplane.vfiouser.natives.FileDescriptor;
 import dev.backplane.vfiouser.natives.MemoryFile;
+import dev.backplane.vfiouser.protocol.Command;
+import dev.backplane.vfiouser.protocol.DmaMessages;
+import dev.backplane.vfiouser.protocol.Header;
+import dev.backplane.vfiouser.protocol.Limits;
+import dev.backplane.vfiouser.protocol.MessageReader;
+import dev.backplane.vfiouser.protocol.Wire;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -19,14 +21,8 @@ import java.util.TreeMap;
  * without a file is reached by messages, which are answered whenever the client is in a call or serves.
  */
 public final class ClientMemory implements AutoCloseable {
-    private static final int READABLE = 1;
-    private static final int WRITABLE = 2;
-    private static final int MAP_BYTES = 32;
-    private static final int UNMAP_BYTES = 24;
-    private static final int UNMAP_ALL = 2;
-
-    /** Bytes of address and count before the data of DMA_READ and DMA_WRITE. */
-    private static final int ACCESS_BYTES = 16;
+    private static final int MAP = DmaMessages.MAP.size();
+    private static final int UNMAP = DmaMessages.UNMAP.size();
 
     /** Shared memory. Closing frees it; unmap its windows first. */
     public static final class Block implements AutoCloseable {
@@ -94,24 +90,27 @@ public final class ClientMemory implements AutoCloseable {
      */
     public void map(long iova, Block block, long offset, long bytes, boolean writable) throws IOException {
         request(iova, offset, bytes, writable);
-        connection.call(Commands.DMA_MAP, MAP_BYTES, block.fd.value());
+        connection.call(Command.DMA_MAP, MAP, new int[] {block.fd.value()});
         windows.put(iova, new Window(iova, block.memory.asSlice(offset, bytes), writable));
     }
 
     /** Gives the device memory without a file: each access is a message to this client. */
     public void mapUnshared(long iova, MemorySegment memory, boolean writable) throws IOException {
         request(iova, 0, memory.byteSize(), writable);
-        connection.callPlain(Commands.DMA_MAP, MAP_BYTES);
+        connection.call(Command.DMA_MAP, MAP);
         windows.put(iova, new Window(iova, memory, writable));
     }
 
     private void request(long iova, long offset, long bytes, boolean writable) {
-        MemorySegment o = connection.out(MAP_BYTES);
-        o.set(INT, 16, MAP_BYTES);
-        o.set(INT, 20, writable ? READABLE | WRITABLE : READABLE);
-        o.set(LONG, 24, offset);
-        o.set(LONG, 32, iova);
-        o.set(LONG, 40, bytes);
+        MemorySegment o = connection.begin(MAP);
+        o.set(Wire.U32, Header.BYTES + DmaMessages.MAP_ARGSZ, MAP);
+        o.set(
+                Wire.U32,
+                Header.BYTES + DmaMessages.MAP_FLAGS,
+                writable ? DmaMessages.MAP_READ | DmaMessages.MAP_WRITE : DmaMessages.MAP_READ);
+        o.set(Wire.U64, Header.BYTES + DmaMessages.MAP_OFFSET, offset);
+        o.set(Wire.U64, Header.BYTES + DmaMessages.MAP_ADDRESS, iova);
+        o.set(Wire.U64, Header.BYTES + DmaMessages.MAP_SIZE, bytes);
     }
 
     /** Takes a window back. When this returns, the device can no longer touch it. */
@@ -126,17 +125,17 @@ public final class ClientMemory implements AutoCloseable {
 
     /** Takes all windows back. */
     public void unmapAll() throws IOException {
-        unmap(UNMAP_ALL, 0, 0);
+        unmap(DmaMessages.UNMAP_ALL, 0, 0);
         windows.clear();
     }
 
     private void unmap(int flags, long iova, long bytes) throws IOException {
-        MemorySegment o = connection.out(UNMAP_BYTES);
-        o.set(INT, 16, UNMAP_BYTES);
-        o.set(INT, 20, flags);
-        o.set(LONG, 24, iova);
-        o.set(LONG, 32, bytes);
-        connection.callPlain(Commands.DMA_UNMAP, UNMAP_BYTES);
+        MemorySegment o = connection.begin(UNMAP);
+        o.set(Wire.U32, Header.BYTES + DmaMessages.UNMAP_ARGSZ, UNMAP);
+        o.set(Wire.U32, Header.BYTES + DmaMessages.UNMAP_FLAGS, flags);
+        o.set(Wire.U64, Header.BYTES + DmaMessages.UNMAP_ADDRESS, iova);
+        o.set(Wire.U64, Header.BYTES + DmaMessages.UNMAP_SIZE, bytes);
+        connection.call(Command.DMA_UNMAP, UNMAP);
     }
 
     /** Number of windows. */
@@ -150,33 +149,52 @@ public final class ClientMemory implements AutoCloseable {
     }
 
     /** The server's commands. */
-    void answer(ClientSocket socket, int command, int id, boolean wanted) throws IOException {
+    void answer(Channel from) throws IOException {
         messages++;
-        MemorySegment in = socket.in();
-        int payload = socket.at() + Header.BYTES;
-        int bytes = socket.size() - Header.BYTES;
-        boolean write = command == Commands.DMA_WRITE;
-        int errno;
-        long iova = 0;
-        long count = 0;
-        Window w = null;
-        if (!write && command != Commands.DMA_READ) {
-            errno = Errno.ENOTSUP;
-        } else if (bytes < ACCESS_BYTES) {
-            errno = Errno.EINVAL;
-        } else {
-            iova = in.get(LONG, payload);
-            count = in.get(LONG, payload + 8L);
-            w = window(iova, count);
-            boolean sized = write ? count == bytes - ACCESS_BYTES : bytes == ACCESS_BYTES;
-            errno = !sized ? Errno.EINVAL : w == null ? Errno.ENOENT : write && !w.writable ? Errno.EACCES : 0;
+        MessageReader in = from.in();
+        int error = check(in);
+        boolean read = in.command() == Command.DMA_READ;
+        int bytes = error != 0 ? 0 : DmaMessages.ACCESS.size();
+        if (error == 0) {
+            long iova = in.u64(DmaMessages.ACCESS_ADDRESS);
+            long count = in.u64(DmaMessages.ACCESS_COUNT);
+            Window w = window(iova, count);
+            MemorySegment o = from.out().begin(bytes + (read ? (int) count : 0));
+            o.set(Wire.U64, Header.BYTES + DmaMessages.ACCESS_ADDRESS, iova);
+            o.set(Wire.U64, Header.BYTES + DmaMessages.ACCESS_COUNT, count);
+            if (read) {
+                MemorySegment.copy(w.memory, iova - w.iova, o, Header.BYTES + (long) DmaMessages.ACCESS_DATA, count);
+                bytes += (int) count;
+            } else {
+                long data = in.bodyStart() + (long) DmaMessages.ACCESS_DATA;
+                MemorySegment.copy(in.memory(), data, w.memory, iova - w.iova, count);
+            }
         }
-        if (errno == 0 && write) {
-            MemorySegment.copy(in, payload + (long) ACCESS_BYTES, w.memory, iova - w.iova, count);
+        if ((in.flags() & Header.NO_REPLY) == 0) {
+            int flags = error == 0 ? Header.TYPE_REPLY : Header.TYPE_REPLY | Header.ERROR_FLAG;
+            from.out().send(in.id(), in.command(), flags, error, bytes);
         }
-        if (wanted) {
-            reply(socket, command, id, errno, iova, count, write ? null : w);
+    }
+
+    /** Whether the command can be carried out: 0, or the error number of the reply. */
+    private int check(MessageReader in) {
+        boolean write = in.command() == Command.DMA_WRITE;
+        if (!write && in.command() != Command.DMA_READ) {
+            return Errno.ENOTSUP;
         }
+        int data = in.bodyBytes() - DmaMessages.ACCESS.size();
+        if (data < 0) {
+            return Errno.EINVAL;
+        }
+        long count = in.u64(DmaMessages.ACCESS_COUNT);
+        if (write ? count != data : data != 0 || count > Limits.MAX_DATA_XFER_SIZE) {
+            return Errno.EINVAL;
+        }
+        Window w = window(in.u64(DmaMessages.ACCESS_ADDRESS), count);
+        if (w == null) {
+            return Errno.ENOENT;
+        }
+        return write && !w.writable ? Errno.EACCES : 0;
     }
 
     /** The window that holds all of the range, or null. */
@@ -188,28 +206,6 @@ public final class ClientMemory implements AutoCloseable {
         long in = iova - e.getValue().iova;
         long left = e.getValue().memory.byteSize() - in;
         return in >= 0 && left >= 0 && count >= 0 && count <= left ? e.getValue() : null;
-    }
-
-    private static void reply(ClientSocket socket, int command, int id, int errno, long iova, long count, Window read)
-            throws IOException {
-        int size = errno != 0 ? Header.BYTES : Header.BYTES + ACCESS_BYTES + (read == null ? 0 : (int) count);
-        MemorySegment o = socket.out(size);
-        Header.put(
-                o,
-                id,
-                command,
-                size,
-                errno == 0 ? ClientConnection.REPLY : ClientConnection.REPLY | ClientConnection.ERROR);
-        if (errno != 0) {
-            o.set(INT, 12, errno);
-        } else {
-            o.set(LONG, 16, iova);
-            o.set(LONG, 24, count);
-            if (read != null) {
-                MemorySegment.copy(read.memory, iova - read.iova, o, 32, count);
-            }
-        }
-        socket.send(size);
     }
 
     /** Forgets the windows. Blocks stay their owners'. */

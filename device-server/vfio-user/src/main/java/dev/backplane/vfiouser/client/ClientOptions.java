@@ -1,53 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.backplane.vfiouser.client;
 
+import dev.backplane.vfiouser.protocol.Header;
+import dev.backplane.vfiouser.protocol.Limits;
+import dev.backplane.vfiouser.protocol.RegionMessages;
+import dev.backplane.vfiouser.protocol.SpinBudget;
+
 /**
- * How a client behaves. The first four values are proposed to the server (vfio-user specification, VERSION).
+ * How a client behaves. Immutable. The first four values are proposed to the server.
  *
  * @param maxFds most descriptors that the client takes in one message
- * @param maxTransferBytes most data in one message
+ * @param maxTransferBytes most data in one message, up to {@link Limits#MAX_DATA_XFER_SIZE}
  * @param twinSocket whether to ask for a socket of its own for the server's commands
  * @param writeMultiple whether to tell that REGION_WRITE_MULTI may be used
  * @param timeoutMillis how long to wait for an answer
- * @param spinNanos how long to look for an answer before going to sleep: about the time of a register access where a core
- *     can be spared, 0 where many clients share few cores
+ * @param spin how many clients that share the object may look for an answer before they go to sleep: worth a core where
+ *     one can be spared, worthless where many clients share few
  */
 public record ClientOptions(
-        int maxFds,
-        int maxTransferBytes,
-        boolean twinSocket,
-        boolean writeMultiple,
-        int timeoutMillis,
-        long spinNanos) {
-    /** One descriptor is what the specification assumes; a megabyte likewise. */
-    public static final ClientOptions DEFAULT = new ClientOptions(8, 1 << 20, false, true, 10_000, 20_000);
+        int maxFds, int maxTransferBytes, boolean twinSocket, boolean writeMultiple, int timeoutMillis, SpinBudget spin) {
+    /** Nothing special: no twin, no spinning, 10 seconds. */
+    public static final ClientOptions DEFAULT =
+            new ClientOptions(8, Limits.MAX_DATA_XFER_SIZE, false, true, 10_000, new SpinBudget(0));
 
     public ClientOptions {
-        if (maxFds < 0 || maxTransferBytes < 1 || maxTransferBytes > 1 << 20) {
+        if (maxFds < 0 || maxTransferBytes < 1 || maxTransferBytes > Limits.MAX_DATA_XFER_SIZE) {
             throw new IllegalArgumentException("maxFds " + maxFds + ", maxTransferBytes " + maxTransferBytes);
         }
-        if (timeoutMillis < 1 || spinNanos < 0) {
-            throw new IllegalArgumentException("timeoutMillis " + timeoutMillis + ", spinNanos " + spinNanos);
+        if (timeoutMillis < 1) {
+            throw new IllegalArgumentException("timeoutMillis " + timeoutMillis);
         }
     }
 
-    public ClientOptions withMaxFds(int maxFds) {
-        return new ClientOptions(maxFds, maxTransferBytes, twinSocket, writeMultiple, timeoutMillis, spinNanos);
+    public ClientOptions withMaxFds(int count) {
+        return new ClientOptions(count, maxTransferBytes, twinSocket, writeMultiple, timeoutMillis, spin);
     }
 
     public ClientOptions withMaxTransferBytes(int bytes) {
-        return new ClientOptions(maxFds, bytes, twinSocket, writeMultiple, timeoutMillis, spinNanos);
+        return new ClientOptions(maxFds, bytes, twinSocket, writeMultiple, timeoutMillis, spin);
     }
 
-    public ClientOptions withTwinSocket(boolean twinSocket) {
-        return new ClientOptions(maxFds, maxTransferBytes, twinSocket, writeMultiple, timeoutMillis, spinNanos);
+    public ClientOptions withTwinSocket(boolean ask) {
+        return new ClientOptions(maxFds, maxTransferBytes, ask, writeMultiple, timeoutMillis, spin);
     }
 
     public ClientOptions withTimeoutMillis(int millis) {
-        return new ClientOptions(maxFds, maxTransferBytes, twinSocket, writeMultiple, millis, spinNanos);
+        return new ClientOptions(maxFds, maxTransferBytes, twinSocket, writeMultiple, millis, spin);
     }
 
-    public ClientOptions withSpinNanos(long nanos) {
-        return new ClientOptions(maxFds, maxTransferBytes, twinSocket, writeMultiple, timeoutMillis, nanos);
+    public ClientOptions withSpin(SpinBudget budget) {
+        return new ClientOptions(maxFds, maxTransferBytes, twinSocket, writeMultiple, timeoutMillis, budget);
+    }
+
+    /** The largest message that a server may send: any reply to a read of the most data, or capabilities. */
+    int maxMessage() {
+        return Header.BYTES + RegionMessages.DATA + Math.max(maxTransferBytes, 1 << 16);
     }
 }

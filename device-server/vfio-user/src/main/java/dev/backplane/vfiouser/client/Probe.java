@@ -2,6 +2,7 @@
 package dev.backplane.vfiouser.client;
 
 import dev.backplane.vfiouser.client.ClientInterrupts.IrqInfo;
+import dev.backplane.vfiouser.pci.Bar;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -71,11 +72,11 @@ public final class Probe {
         interrupts();
         line("Protocol: version %d.%d, %d descriptors and %d bytes a message, %d windows"
                 .formatted(
-                        client.server().major(),
-                        client.server().minor(),
-                        client.server().maxFds(),
-                        client.server().maxTransferBytes(),
-                        client.server().maxWindows()));
+                        0,
+                        client.minorVersion(),
+                        client.server().maxMsgFds(),
+                        client.server().maxDataXferSize(),
+                        client.server().maxDmaMaps()));
         new CapabilityText(config, this::line).render();
         dump();
         return out.toString();
@@ -98,14 +99,14 @@ public final class Probe {
     private void regions() throws IOException {
         int count = Math.min(client.regionCount(), VfioUserClient.CONFIG);
         for (int i = 0; i < count; i++) {
-            Region r = client.region(i);
+            ClientRegion r = client.region(i);
             if (r.bytes() > 0) {
                 region(i, r);
             }
         }
     }
 
-    private void region(int index, Region r) {
+    private void region(int index, ClientRegion r) {
         String kind = "";
         if (index < 6) {
             int bar = config.u32(0x10 + 4 * index);
@@ -119,7 +120,7 @@ public final class Probe {
                     address, wide ? "64" : "32", (bar & 8) != 0 ? "" : "non-");
         }
         line("Region %d: %s [size=%s]".formatted(index, kind, size(r.bytes())));
-        for (Region.Area a : r.areas()) {
+        for (Bar.Area a : r.areas()) {
             line("\tMappable: offset %08x [size=%s]".formatted(a.offset(), size(a.bytes())));
         }
     }

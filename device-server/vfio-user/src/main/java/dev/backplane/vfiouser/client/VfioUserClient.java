@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.backplane.vfiouser.client;
 
-import static dev.backplane.vfiouser.client.ClientConnection.INT;
-import static dev.backplane.vfiouser.client.ClientConnection.LONG;
-import static dev.backplane.vfiouser.client.ClientConnection.SHORT;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import dev.backplane.vfiouser.client.ClientSocket.Header;
 import dev.backplane.vfiouser.natives.FileDescriptor;
 import dev.backplane.vfiouser.natives.UnixSocket;
+import dev.backplane.vfiouser.protocol.Capabilities;
+import dev.backplane.vfiouser.protocol.CapabilitiesException;
+import dev.backplane.vfiouser.protocol.Command;
+import dev.backplane.vfiouser.protocol.DeviceMessages;
+import dev.backplane.vfiouser.protocol.Header;
+import dev.backplane.vfiouser.protocol.Limits;
+import dev.backplane.vfiouser.protocol.MessageReader;
+import dev.backplane.vfiouser.protocol.Region;
+import dev.backplane.vfiouser.protocol.RegionMessages;
+import dev.backplane.vfiouser.protocol.Wire;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -22,31 +28,35 @@ import java.nio.file.Path;
  * <p>One thread uses it and what it hands out; memory that is mapped, and waiting for interrupts, are any thread's. A
  * register access allocates nothing.
  *
- * <p>Methods throw {@link ServerErrorException} when the server refuses a command, {@link java.io.EOFException} when it
- * has closed the connection, and another {@link IOException} when it breaks the protocol or does not answer in time;
- * after the latter two the client can only be closed.
+ * <p>Methods throw {@link ServerErrorException} when the server refuses a command, {@link
+ * dev.backplane.vfiouser.protocol.StreamException} when the connection has ended or cannot be trusted, and another {@link
+ * IOException} when it breaks the protocol or does not answer in time; after the latter two the client can only be
+ * closed.
  */
 public final class VfioUserClient implements AutoCloseable {
     /** Index of the region that is configuration space. */
-    public static final int CONFIG = 7;
+    public static final int CONFIG = Region.CONFIG;
 
-    private static final int INFO_BYTES = 16;
-    private static final int ACCESS_BYTES = 16;
+    private static final int VERSION = DeviceMessages.VERSION.size();
+    private static final int INFO = DeviceMessages.INFO.size();
+    private static final int ACCESS = RegionMessages.DATA;
 
     private final ClientConnection connection;
-    private final ServerCapabilities server;
+    private final Capabilities server;
+    private final int minor;
     private final int transferBytes;
     private final ClientMemory memory;
     private final ClientInterrupts interrupts;
     private final ClientMigration migration;
     private final RegionInfo regions;
 
-    private VfioUserClient(ClientConnection connection, ServerCapabilities server, ClientOptions options) {
+    private VfioUserClient(ClientConnection connection, Capabilities server, int minor, ClientOptions options) {
         this.connection = connection;
         this.server = server;
-        this.transferBytes = (int) Math.min(server.maxTransferBytes(), options.maxTransferBytes());
+        this.minor = minor;
+        this.transferBytes = (int) Math.min(server.maxDataXferSize(), options.maxTransferBytes());
         this.memory = new ClientMemory(connection);
-        this.interrupts = new ClientInterrupts(connection, server.maxFds());
+        this.interrupts = new ClientInterrupts(connection, server.maxMsgFds());
         this.migration = new ClientMigration(connection, transferBytes);
         this.regions = new RegionInfo(connection);
         connection.serverCommands(memory::answer);
@@ -59,59 +69,79 @@ public final class VfioUserClient implements AutoCloseable {
 
     /** Connects to the server at {@code socket} and negotiates. */
     public static VfioUserClient connect(Path socket, ClientOptions options) throws IOException {
-        int largest = Header.BYTES + ACCESS_BYTES + Math.max(1 << 20, options.maxTransferBytes());
-        ClientConnection connection = new ClientConnection(
-                new ClientSocket(UnixSocket.connect(socket), options.maxFds(), largest, options.spinNanos()),
-                options.timeoutMillis());
+        ClientConnection connection =
+                new ClientConnection(new Channel(UnixSocket.connect(socket), options), options.timeoutMillis());
         try {
-            ServerCapabilities server = negotiate(connection, options);
-            twin(connection, server, options, largest);
-            return new VfioUserClient(connection, server, options);
+            return negotiate(connection, options);
         } catch (IOException | RuntimeException e) {
             connection.close();
             throw e;
         }
     }
 
-    private static ServerCapabilities negotiate(ClientConnection connection, ClientOptions options) throws IOException {
-        byte[] json = ServerCapabilities.proposal(options);
-        int bytes = 4 + json.length + 1;
-        MemorySegment o = connection.out(bytes);
-        o.set(SHORT, 16, (short) ServerCapabilities.MAJOR);
-        o.set(SHORT, 18, (short) ServerCapabilities.MINOR);
-        MemorySegment.copy(json, 0, o, JAVA_BYTE, 20, json.length);
-        o.set(JAVA_BYTE, 20L + json.length, (byte) 0);
-        int got = connection.call(Commands.VERSION, bytes);
-        if (got < 4) {
-            throw new IOException("the server's answer to VERSION has " + got + " bytes");
+    private static VfioUserClient negotiate(ClientConnection connection, ClientOptions options) throws IOException {
+        byte[] proposal = proposal(options).toBytes();
+        int bytes = VERSION + proposal.length;
+        MemorySegment o = connection.begin(bytes);
+        o.set(Wire.U16, Header.BYTES + DeviceMessages.VERSION_MAJOR, (short) DeviceMessages.MAJOR);
+        o.set(Wire.U16, Header.BYTES + DeviceMessages.VERSION_MINOR, (short) DeviceMessages.MINOR);
+        MemorySegment.copy(proposal, 0, o, JAVA_BYTE, Header.BYTES + (long) VERSION, proposal.length);
+        MessageReader reply = connection.call(Command.VERSION, bytes);
+        if (reply.bodyBytes() < VERSION) {
+            throw new IOException("the server's answer to VERSION has " + reply.bodyBytes() + " bytes");
         }
-        MemorySegment in = connection.in();
-        int at = connection.payload();
-        byte[] answer = in.asSlice(at + 4L, Math.max(0, got - 5)).toArray(JAVA_BYTE);
-        return ServerCapabilities.parse(in.get(SHORT, at) & 0xffff, in.get(SHORT, at + 2L) & 0xffff, answer);
+        int major = reply.u16(DeviceMessages.VERSION_MAJOR);
+        int minor = reply.u16(DeviceMessages.VERSION_MINOR);
+        if (major != DeviceMessages.MAJOR || minor > DeviceMessages.MINOR) {
+            throw new IOException("the server speaks version " + major + "." + minor + " of the protocol");
+        }
+        Capabilities server = capabilities(reply);
+        if (server.twinSocket()) {
+            connection.twin(new Channel(twin(reply, server.twinFdIndex()), options));
+        }
+        return new VfioUserClient(connection, server, minor, options);
     }
 
-    private static void twin(ClientConnection connection, ServerCapabilities server, ClientOptions options, int largest)
-            throws IOException {
-        if (server.twinFd() < 0) {
-            return;
+    private static Capabilities proposal(ClientOptions options) {
+        return new Capabilities(
+                options.maxFds(),
+                options.maxTransferBytes(),
+                Limits.DEFAULT_DMA_MAPS,
+                Limits.PAGE,
+                0,
+                options.twinSocket(),
+                -1,
+                options.writeMultiple());
+    }
+
+    private static Capabilities capabilities(MessageReader reply) throws IOException {
+        try {
+            return Capabilities.parse(reply.memory()
+                    .asSlice(reply.bodyStart() + (long) VERSION, reply.bodyBytes() - VERSION)
+                    .toArray(JAVA_BYTE));
+        } catch (CapabilitiesException e) {
+            throw new IOException("the server's answer to VERSION: " + e.getMessage(), e);
         }
-        int[] fds = connection.takeFds();
-        for (int i = 0; i < fds.length; i++) {
-            if (i != server.twinFd()) {
-                FileDescriptor.close(fds[i]);
-            }
-        }
-        if (server.twinFd() >= fds.length) {
+    }
+
+    private static FileDescriptor twin(MessageReader reply, int index) throws IOException {
+        if (index < 0 || index >= reply.fds()) {
             throw new IOException("the server named a twin socket that it did not send");
         }
-        connection.twin(new ClientSocket(
-                FileDescriptor.own(fds[server.twinFd()]), options.maxFds(), largest, options.spinNanos()));
+        for (int i = 0; i < index; i++) {
+            reply.takeFd().close();
+        }
+        return reply.takeFd();
     }
 
-    /** What was negotiated. */
-    public ServerCapabilities server() {
+    /** What the server said of itself. */
+    public Capabilities server() {
         return server;
+    }
+
+    /** Minor version of the protocol that was agreed on; the major one is 0. */
+    public int minorVersion() {
+        return minor;
     }
 
     /** Memory for the device to use. */
@@ -131,32 +161,30 @@ public final class VfioUserClient implements AutoCloseable {
 
     /** Number of regions the device has. */
     public int regionCount() throws IOException {
-        info();
-        return connection.in().get(INT, connection.payload() + 8L);
+        return info().u32(DeviceMessages.INFO_REGIONS);
     }
 
     /** Whether the device can be reset. */
     public boolean resettable() throws IOException {
-        info();
-        return (connection.in().get(INT, connection.payload() + 4L) & 1) != 0;
+        return (info().u32(DeviceMessages.INFO_FLAGS) & DeviceMessages.INFO_RESET) != 0;
     }
 
-    private void info() throws IOException {
-        MemorySegment o = connection.out(INFO_BYTES);
-        o.set(INT, 16, INFO_BYTES);
-        o.asSlice(20, 12).fill((byte) 0);
-        connection.callPlain(Commands.GET_INFO, INFO_BYTES);
+    private MessageReader info() throws IOException {
+        MemorySegment o = connection.begin(INFO);
+        o.asSlice(Header.BYTES, INFO).fill((byte) 0);
+        o.set(Wire.U32, Header.BYTES + DeviceMessages.INFO_ARGSZ, INFO);
+        return sized(connection.call(Command.DEVICE_GET_INFO, INFO), INFO);
     }
 
     /** Asks the server about a region; the answer is kept. */
-    public Region region(int index) throws IOException {
+    public ClientRegion region(int index) throws IOException {
         return regions.of(index);
     }
 
     /**
      * Maps an area of a region into this process.
      *
-     * @param area number of the area in {@link Region#areas}
+     * @param area number of the area in {@link ClientRegion#areas}
      * @param arena unmaps when it is closed
      */
     public MemorySegment map(int index, int area, Arena arena) throws IOException {
@@ -171,16 +199,14 @@ public final class VfioUserClient implements AutoCloseable {
      * @return the value, zero-extended
      */
     public long read(int region, long offset, int width) throws IOException {
-        request(region, offset, width);
-        connection.callPlain(Commands.REGION_READ, ACCESS_BYTES);
-        MemorySegment in = connection.in();
-        long at = connection.payload() + (long) ACCESS_BYTES;
+        requireWidth(width);
+        request(connection.begin(ACCESS), region, offset, width);
+        MessageReader reply = sized(connection.call(Command.REGION_READ, ACCESS), ACCESS + width);
         return switch (width) {
-            case 1 -> in.get(JAVA_BYTE, at) & 0xffL;
-            case 2 -> in.get(SHORT, at) & 0xffffL;
-            case 4 -> in.get(INT, at) & 0xffff_ffffL;
-            case 8 -> in.get(LONG, at);
-            default -> throw badWidth(width);
+            case 1 -> reply.u8(ACCESS);
+            case 2 -> reply.u16(ACCESS);
+            case 4 -> Integer.toUnsignedLong(reply.u32(ACCESS));
+            default -> reply.u64(ACCESS);
         };
     }
 
@@ -192,7 +218,7 @@ public final class VfioUserClient implements AutoCloseable {
     /** Writes a register and waits until the device has taken it. Width as for {@link #read}. */
     public void write(int region, long offset, int width, long value) throws IOException {
         value(region, offset, width, value);
-        connection.callPlain(Commands.REGION_WRITE, ACCESS_BYTES + width);
+        connection.call(Command.REGION_WRITE, ACCESS + width);
     }
 
     /** Writes 32 bits of a region and waits until the device has taken them. */
@@ -206,7 +232,7 @@ public final class VfioUserClient implements AutoCloseable {
      */
     public void post(int region, long offset, int width, long value) throws IOException {
         value(region, offset, width, value);
-        connection.post(Commands.REGION_WRITE, ACCESS_BYTES + width);
+        connection.post(Command.REGION_WRITE, ACCESS + width);
     }
 
     /** Reads a part of a region into {@code to}, in as many messages as it takes. */
@@ -214,9 +240,9 @@ public final class VfioUserClient implements AutoCloseable {
         long done = 0;
         while (done < to.byteSize()) {
             int n = (int) Math.min(to.byteSize() - done, transferBytes);
-            request(region, offset + done, n);
-            connection.callPlain(Commands.REGION_READ, ACCESS_BYTES);
-            MemorySegment.copy(connection.in(), connection.payload() + (long) ACCESS_BYTES, to, done, n);
+            request(connection.begin(ACCESS), region, offset + done, n);
+            MessageReader reply = sized(connection.call(Command.REGION_READ, ACCESS), ACCESS + n);
+            MemorySegment.copy(reply.memory(), reply.bodyStart() + (long) ACCESS, to, done, n);
             done += n;
         }
     }
@@ -226,43 +252,44 @@ public final class VfioUserClient implements AutoCloseable {
         long done = 0;
         while (done < from.byteSize()) {
             int n = (int) Math.min(from.byteSize() - done, transferBytes);
-            MemorySegment o = connection.out(ACCESS_BYTES + n);
+            MemorySegment o = connection.begin(ACCESS + n);
             request(o, region, offset + done, n);
-            MemorySegment.copy(from, done, o, Header.BYTES + (long) ACCESS_BYTES, n);
-            connection.callPlain(Commands.REGION_WRITE, ACCESS_BYTES + n);
+            MemorySegment.copy(from, done, o, Header.BYTES + (long) ACCESS, n);
+            connection.call(Command.REGION_WRITE, ACCESS + n);
             done += n;
         }
     }
 
-    private void request(int region, long offset, int count) {
-        request(connection.out(ACCESS_BYTES), region, offset, count);
-    }
-
     private static void request(MemorySegment o, int region, long offset, int count) {
-        o.set(LONG, 16, offset);
-        o.set(INT, 24, region);
-        o.set(INT, 28, count);
+        o.set(Wire.U64, Header.BYTES + RegionMessages.OFFSET, offset);
+        o.set(Wire.U32, Header.BYTES + RegionMessages.REGION, region);
+        o.set(Wire.U32, Header.BYTES + RegionMessages.COUNT, count);
     }
 
     private void value(int region, long offset, int width, long value) {
-        MemorySegment o = connection.out(ACCESS_BYTES + 8);
+        requireWidth(width);
+        MemorySegment o = connection.begin(ACCESS + Long.BYTES);
         request(o, region, offset, width);
-        switch (width) {
-            case 1 -> o.set(JAVA_BYTE, 32, (byte) value);
-            case 2 -> o.set(SHORT, 32, (short) value);
-            case 4 -> o.set(INT, 32, (int) value);
-            case 8 -> o.set(LONG, 32, value);
-            default -> throw badWidth(width);
+        o.set(Wire.U64, Header.BYTES + ACCESS, value);
+    }
+
+    private static void requireWidth(int width) {
+        if (width != 1 && width != 2 && width != 4 && width != 8) {
+            throw new IllegalArgumentException("a register access has 1, 2, 4 or 8 bytes, not " + width);
         }
     }
 
-    private static IllegalArgumentException badWidth(int width) {
-        return new IllegalArgumentException("a register access has 1, 2, 4 or 8 bytes, not " + width);
+    private static MessageReader sized(MessageReader reply, int bytes) throws IOException {
+        if (reply.bodyBytes() < bytes) {
+            throw new IOException("the answer to " + Command.name(reply.command()) + " has " + reply.bodyBytes()
+                    + " bytes, not " + bytes);
+        }
+        return reply;
     }
 
     /** Resets the device. Windows and interrupts stay as they are. */
     public void reset() throws IOException {
-        connection.callPlain(Commands.RESET, 0);
+        connection.call(Command.DEVICE_RESET, 0);
     }
 
     /**

@@ -29,8 +29,13 @@ public final class AdaptiveSpin {
         this.budget = budget;
     }
 
-    /** As {@link MessageSocket#receive}, waiting for as long as it takes. */
-    int receive(MessageSocket socket, long to, int bytes) {
+    /**
+     * As {@link MessageSocket#receive}, waiting.
+     *
+     * @param timeoutMillis how long to wait once it does not spin any more; negative for as long as it takes
+     * @return as there; {@code -EAGAIN} when the time has passed
+     */
+    int receive(MessageSocket socket, long to, int bytes, int timeoutMillis) {
         long begin = System.nanoTime();
         if (credit > 0 && budget.take()) {
             try {
@@ -48,15 +53,26 @@ public final class AdaptiveSpin {
             if (--credit == 0) {
                 near = 0;
             }
-            return socket.receive(to, bytes, 0);
+            return sleep(socket, to, bytes, timeoutMillis);
         }
-        int r = socket.receive(to, bytes, 0);
+        int r = sleep(socket, to, bytes, timeoutMillis);
         if (System.nanoTime() - begin > SPIN_NANOS) {
             near = 0;
         } else if (++near >= NEAR_TO_START) {
             credit = CREDIT;
         }
         return r;
+    }
+
+    private static int sleep(MessageSocket socket, long to, int bytes, int timeoutMillis) {
+        if (timeoutMillis < 0) {
+            return socket.receive(to, bytes, 0);
+        }
+        int ready = socket.awaitReadable(timeoutMillis);
+        if (ready <= 0) {
+            return ready == 0 ? -Errno.EAGAIN : ready;
+        }
+        return socket.receive(to, bytes, MessageSocket.DONT_WAIT);
     }
 
     /** Whether the next wait would start with spinning. */

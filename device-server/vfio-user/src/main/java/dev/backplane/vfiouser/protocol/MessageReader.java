@@ -54,6 +54,17 @@ public final class MessageReader implements AutoCloseable {
      *     header's fields can be read
      */
     public void receive() throws StreamException {
+        boolean unused = receive(-1);
+    }
+
+    /**
+     * As {@link #receive()}, within a limit of time.
+     *
+     * @param timeoutMillis how long to wait for each part of a message; negative for as long as it takes
+     * @return false when no message has begun to arrive in time
+     * @throws StreamException also when one has begun and has not gone on in time
+     */
+    public boolean receive(int timeoutMillis) throws StreamException {
         descriptors.closeCurrent();
         start += size;
         size = 0;
@@ -76,11 +87,16 @@ public final class MessageReader implements AutoCloseable {
                 if (have >= need) {
                     size = need;
                     descriptors.makeCurrent(base + start);
-                    return;
+                    return true;
                 }
             }
             makeRoom(need);
-            read();
+            if (!read(timeoutMillis)) {
+                if (have == 0) {
+                    return false;
+                }
+                throw new StreamException(Reason.STUCK, "the peer stopped " + have + " bytes into a message");
+            }
         }
     }
 
@@ -119,8 +135,16 @@ public final class MessageReader implements AutoCloseable {
         end = have;
     }
 
-    private void read() throws StreamException {
-        int n = spin.receive(socket, buffer.address() + end, (int) bytes.byteSize() - end);
+    /** Whether there is more to deliver, in whole or in part, without asking the kernel. */
+    public boolean hasMore() {
+        return end > start + size;
+    }
+
+    private boolean read(int timeoutMillis) throws StreamException {
+        int n = spin.receive(socket, buffer.address() + end, (int) bytes.byteSize() - end, timeoutMillis);
+        if (n == -Errno.EAGAIN) {
+            return false;
+        }
         if (n <= 0) {
             if (n == 0 && end > start) {
                 throw new StreamException(
@@ -147,6 +171,7 @@ public final class MessageReader implements AutoCloseable {
             throw new StreamException(
                     Reason.LOST_DESCRIPTORS, "descriptors were lost: this process has no room for more open files");
         }
+        return true;
     }
 
     /**

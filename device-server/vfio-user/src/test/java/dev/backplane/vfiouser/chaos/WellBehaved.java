@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.backplane.vfiouser.client.ClientInterrupts.Type;
 import dev.backplane.vfiouser.client.ClientMemory;
-import dev.backplane.vfiouser.client.ClientOptions;
 import dev.backplane.vfiouser.client.VfioUserClient;
 import dev.backplane.vfiouser.conformance.ScratchDevice;
 import java.io.IOException;
@@ -28,10 +27,9 @@ final class WellBehaved {
     static long run(Path socket, long seed, AtomicBoolean stop) throws IOException {
         Random random = new Random(seed);
         long rounds = 0;
-        ClientOptions options = ClientOptions.DEFAULT.withSpinNanos(0);
         try (ClientMemory.Block block = ClientMemory.allocate(0x10000);
                 Arena arena = Arena.ofConfined();
-                VfioUserClient client = VfioUserClient.connect(socket, options)) {
+                VfioUserClient client = VfioUserClient.connect(socket)) {
             client.interrupts().enable(Type.MSIX, VECTORS);
             MemorySegment mapped = client.map(ScratchDevice.MEMORY, 1, arena);
             long area = client.region(ScratchDevice.MEMORY).areas().get(1).offset();

@@ -14,6 +14,8 @@ import dev.backplane.vfiouser.conformance.ScratchSystem;
 import dev.backplane.vfiouser.memory.GuestMemory;
 import dev.backplane.vfiouser.memory.GuestMemoryFault;
 import dev.backplane.vfiouser.natives.Errno;
+import dev.backplane.vfiouser.pci.Bar;
+import dev.backplane.vfiouser.protocol.DeviceState;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -54,11 +56,11 @@ final class VfioUserClientTest {
 
     @Test
     void itKnowsWhatTheServerCan() throws IOException {
-        assertEquals(0, client.server().major());
-        assertTrue(client.server().maxFds() >= 8);
-        assertEquals(1 << 20, client.server().maxTransferBytes());
-        assertEquals(65_535, client.server().maxWindows());
-        assertEquals(-1, client.server().twinFd());
+        assertTrue(client.minorVersion() <= 1);
+        assertTrue(client.server().maxMsgFds() >= 8);
+        assertEquals(1 << 20, client.server().maxDataXferSize());
+        assertEquals(65_535, client.server().maxDmaMaps());
+        assertEquals(-1, client.server().twinFdIndex());
         assertEquals(9, client.regionCount());
         assertTrue(client.resettable());
     }
@@ -112,9 +114,9 @@ final class VfioUserClientTest {
 
     @Test
     void areasAreMapped() throws IOException {
-        Region memory = client.region(ScratchDevice.MEMORY);
+        ClientRegion memory = client.region(ScratchDevice.MEMORY);
         assertEquals(0x10000, memory.bytes());
-        assertEquals(List.of(new Region.Area(0x1000, 0x1000), new Region.Area(0x8000, 0x2000)), memory.areas());
+        assertEquals(List.of(new Bar.Area(0x1000, 0x1000), new Bar.Area(0x8000, 0x2000)), memory.areas());
         assertTrue(client.region(REGISTERS).areas().isEmpty());
         assertEquals(0, client.region(1).bytes());
         try (Arena arena = Arena.ofConfined()) {
@@ -155,7 +157,7 @@ final class VfioUserClientTest {
     void memoryThatIsNotSharedIsReachedByMessages(boolean twin) throws Exception {
         client.close();
         client = VfioUserClient.connect(system.socket(), ClientOptions.DEFAULT.withTwinSocket(twin));
-        assertEquals(twin ? 0 : -1, client.server().twinFd());
+        assertEquals(twin ? 0 : -1, client.server().twinFdIndex());
         try (Arena arena = Arena.ofShared()) {
             MemorySegment memory = arena.allocate(0x2000, 8);
             client.memory().mapUnshared(0x100000, memory, true);
@@ -227,21 +229,21 @@ final class VfioUserClientTest {
     @Test
     void aStateMovesToAnotherServer() throws IOException {
         assertTrue(client.migration().supported());
-        assertEquals(ClientMigration.State.RUNNING, client.migration().state());
+        assertEquals(DeviceState.RUNNING, client.migration().state());
         client.writeInt(REGISTERS, 0x40, 0x600d);
         client.write(VfioUserClient.CONFIG, 0x3c, 1, 11);
         byte[] state = client.migration().save();
-        assertEquals(ClientMigration.State.STOP_COPY, client.migration().state());
+        assertEquals(DeviceState.STOP_COPY, client.migration().state());
         try (ScratchSystem other = new ScratchSystem();
                 VfioUserClient there = VfioUserClient.connect(other.socket())) {
             there.migration().restore(state);
-            assertEquals(ClientMigration.State.RUNNING, there.migration().state());
+            assertEquals(DeviceState.RUNNING, there.migration().state());
             assertEquals(0x600d, there.readInt(REGISTERS, 0x40));
             assertEquals(11, there.read(VfioUserClient.CONFIG, 0x3c, 1));
             state[0] ^= 1;
             assertThrows(ServerErrorException.class, () -> there.migration().restore(state));
             there.reset();
-            assertEquals(ClientMigration.State.RUNNING, there.migration().state());
+            assertEquals(DeviceState.RUNNING, there.migration().state());
         }
     }
 
@@ -294,7 +296,7 @@ final class VfioUserClientTest {
         try {
             for (int i = 0; i < clients; i++) {
                 systems.add(new ScratchSystem());
-                all.add(VfioUserClient.connect(systems.get(i).socket(), ClientOptions.DEFAULT.withSpinNanos(0)));
+                all.add(VfioUserClient.connect(systems.get(i).socket(), ClientOptions.DEFAULT));
             }
             for (int i = 0; i < clients; i++) {
                 all.get(i).writeInt(REGISTERS, 0, i);
