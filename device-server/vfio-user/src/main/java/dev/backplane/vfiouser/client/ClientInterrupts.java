@@ -6,7 +6,6 @@ import dev.backplane.vfiouser.protocol.Command;
 import dev.backplane.vfiouser.protocol.Header;
 import dev.backplane.vfiouser.protocol.IrqMessages;
 import dev.backplane.vfiouser.protocol.MessageReader;
-import dev.backplane.vfiouser.protocol.Region;
 import dev.backplane.vfiouser.protocol.Wire;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -15,24 +14,6 @@ import java.util.Map;
 
 /** The device's interrupts: event descriptors that the device signals, and their masks. */
 public final class ClientInterrupts implements AutoCloseable {
-    /** Kinds of interrupt, with their numbers in {@code linux/vfio.h}. */
-    public enum Type {
-        /** The pin, level-triggered and masked after each signal. */
-        INTX(Region.IRQ_INTX),
-        MSI(Region.IRQ_MSI),
-        MSIX(Region.IRQ_MSIX),
-        /** The device reports an error that it cannot recover from. */
-        ERR(Region.IRQ_ERR),
-        /** The server asks for the device back. */
-        REQ(Region.IRQ_REQ);
-
-        private final int index;
-
-        Type(int index) {
-            this.index = index;
-        }
-    }
-
     /**
      * What DEVICE_GET_IRQ_INFO tells.
      *
@@ -40,7 +21,7 @@ public final class ClientInterrupts implements AutoCloseable {
      * @param maskable whether it can be masked by the client
      * @param automasked whether it masks itself after each signal
      */
-    public record IrqInfo(Type type, int count, boolean maskable, boolean automasked) {}
+    public record IrqInfo(IrqType type, int count, boolean maskable, boolean automasked) {}
 
     private static final int INFO = IrqMessages.INFO.size();
     private static final int SET = IrqMessages.SET.size();
@@ -56,11 +37,11 @@ public final class ClientInterrupts implements AutoCloseable {
     }
 
     /** Asks how many interrupts of a type there are. */
-    public IrqInfo info(Type type) throws IOException {
+    public IrqInfo info(IrqType type) throws IOException {
         MemorySegment o = connection.begin(INFO);
         o.set(Wire.U32, Header.BYTES + IrqMessages.INFO_ARGSZ, INFO);
         o.set(Wire.U32, Header.BYTES + IrqMessages.INFO_FLAGS, 0);
-        o.set(Wire.U32, Header.BYTES + IrqMessages.INFO_INDEX, type.index);
+        o.set(Wire.U32, Header.BYTES + IrqMessages.INFO_INDEX, type.index());
         o.set(Wire.U32, Header.BYTES + IrqMessages.INFO_COUNT, 0);
         MessageReader reply = connection.call(Command.DEVICE_GET_IRQ_INFO, INFO);
         int flags = reply.u32(IrqMessages.INFO_FLAGS);
@@ -72,7 +53,7 @@ public final class ClientInterrupts implements AutoCloseable {
     }
 
     /** Enables the first {@code count} interrupts of a type. */
-    public void enable(Type type, int count) throws IOException {
+    public void enable(IrqType type, int count) throws IOException {
         for (int start = 0; start < count; start += fdsPerMessage) {
             int n = Math.min(fdsPerMessage, count - start);
             int[] fds = new int[n];
@@ -89,10 +70,10 @@ public final class ClientInterrupts implements AutoCloseable {
     }
 
     /** Disables all interrupts of a type and forgets what was signalled. */
-    public void disable(Type type) throws IOException {
+    public void disable(IrqType type) throws IOException {
         set(IrqMessages.DATA_NONE | IrqMessages.ACTION_TRIGGER, type, 0, 0);
         events.entrySet().removeIf(e -> {
-            if (e.getKey() >>> 16 != type.index) {
+            if (e.getKey() >>> 16 != type.index()) {
                 return false;
             }
             e.getValue().close();
@@ -101,17 +82,17 @@ public final class ClientInterrupts implements AutoCloseable {
     }
 
     /** Stops the device from signalling an interrupt. */
-    public void mask(Type type, int index) throws IOException {
+    public void mask(IrqType type, int index) throws IOException {
         set(IrqMessages.DATA_NONE | IrqMessages.ACTION_MASK, type, index, 1);
     }
 
     /** Lets the device signal again; what became pending is signalled now. */
-    public void unmask(Type type, int index) throws IOException {
+    public void unmask(IrqType type, int index) throws IOException {
         set(IrqMessages.DATA_NONE | IrqMessages.ACTION_UNMASK, type, index, 1);
     }
 
     /** Has the server signal an interrupt as if the device had raised it. */
-    public void trigger(Type type, int index) throws IOException {
+    public void trigger(IrqType type, int index) throws IOException {
         set(IrqMessages.DATA_NONE | IrqMessages.ACTION_TRIGGER, type, index, 1);
     }
 
@@ -120,7 +101,7 @@ public final class ClientInterrupts implements AutoCloseable {
      *
      * @return number of signals, 0 when there were none
      */
-    public long take(Type type, int index) throws IOException {
+    public long take(IrqType type, int index) throws IOException {
         return event(type, index).read();
     }
 
@@ -129,13 +110,13 @@ public final class ClientInterrupts implements AutoCloseable {
      *
      * @return number of signals, 0 when none came in time
      */
-    public long await(Type type, int index, int timeoutMillis) throws IOException {
+    public long await(IrqType type, int index, int timeoutMillis) throws IOException {
         EventFd event = event(type, index);
         return event.await(timeoutMillis) ? event.read() : 0;
     }
 
     /** The event descriptor of an interrupt that is enabled. */
-    public EventFd event(Type type, int index) {
+    public EventFd event(IrqType type, int index) {
         EventFd event = events.get(key(type, index));
         if (event == null) {
             throw new IllegalArgumentException(type + " " + index + " is not enabled");
@@ -143,18 +124,18 @@ public final class ClientInterrupts implements AutoCloseable {
         return event;
     }
 
-    private void set(int flags, Type type, int start, int count, int... fds) throws IOException {
+    private void set(int flags, IrqType type, int start, int count, int... fds) throws IOException {
         MemorySegment o = connection.begin(SET);
         o.set(Wire.U32, Header.BYTES + IrqMessages.SET_ARGSZ, SET);
         o.set(Wire.U32, Header.BYTES + IrqMessages.SET_FLAGS, flags);
-        o.set(Wire.U32, Header.BYTES + IrqMessages.SET_INDEX, type.index);
+        o.set(Wire.U32, Header.BYTES + IrqMessages.SET_INDEX, type.index());
         o.set(Wire.U32, Header.BYTES + IrqMessages.SET_START, start);
         o.set(Wire.U32, Header.BYTES + IrqMessages.SET_COUNT, count);
         connection.call(Command.DEVICE_SET_IRQS, SET, fds);
     }
 
-    private static int key(Type type, int index) {
-        return type.index << 16 | index;
+    private static int key(IrqType type, int index) {
+        return type.index() << 16 | index;
     }
 
     @Override

@@ -74,9 +74,8 @@ public final class ClientMigration {
             if (n < 0 || n > reply.bodyBytes() - DATA) {
                 throw new IOException("a piece of " + n + " bytes of state in a payload of " + reply.bodyBytes());
             }
-            all.writeBytes(reply.memory()
-                    .asSlice(reply.bodyStart() + (long) DATA, n)
-                    .toArray(JAVA_BYTE));
+            all.writeBytes(
+                    reply.memory().asSlice(reply.bodyStart() + (long) DATA, n).toArray(JAVA_BYTE));
         } while (n == transferBytes);
         return all.toByteArray();
     }
@@ -116,8 +115,8 @@ public final class ClientMigration {
     public BitSet dirtyPages(long iova, long bytes, long pageBytes) throws IOException {
         int words = Math.toIntExact(((bytes - 1) / pageBytes + 1 + 63) / 64);
         int fixed = FEATURE + FeatureMessages.REPORT.size();
-        MemorySegment o = begin(
-                fixed, fixed + Long.BYTES * words, FeatureMessages.GET | FeatureMessages.DMA_LOGGING_REPORT);
+        MemorySegment o =
+                begin(fixed, fixed + Long.BYTES * words, FeatureMessages.GET | FeatureMessages.DMA_LOGGING_REPORT);
         o.set(Wire.U64, Header.BYTES + FEATURE + FeatureMessages.REPORT_IOVA, iova);
         o.set(Wire.U64, Header.BYTES + FEATURE + FeatureMessages.REPORT_LENGTH, bytes);
         o.set(Wire.U64, Header.BYTES + FEATURE + FeatureMessages.REPORT_PAGE_SIZE, pageBytes);

@@ -18,7 +18,12 @@ import dev.backplane.vfiouser.protocol.SpinBudget;
  *     one can be spared, worthless where many clients share few
  */
 public record ClientOptions(
-        int maxFds, int maxTransferBytes, boolean twinSocket, boolean writeMultiple, int timeoutMillis, SpinBudget spin) {
+        int maxFds,
+        int maxTransferBytes,
+        boolean twinSocket,
+        boolean writeMultiple,
+        int timeoutMillis,
+        SpinBudget spin) {
     /** Nothing special: no twin, no spinning, 10 seconds. */
     public static final ClientOptions DEFAULT =
             new ClientOptions(8, Limits.MAX_DATA_XFER_SIZE, false, true, 10_000, new SpinBudget(0));

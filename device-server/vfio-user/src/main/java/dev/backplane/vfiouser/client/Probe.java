@@ -127,7 +127,7 @@ public final class Probe {
 
     private void interrupts() throws IOException {
         StringBuilder text = new StringBuilder("Interrupts:");
-        for (ClientInterrupts.Type type : ClientInterrupts.Type.values()) {
+        for (IrqType type : IrqType.values()) {
             IrqInfo i = client.interrupts().info(type);
             if (i.count() > 0) {
                 text.append(String.format(

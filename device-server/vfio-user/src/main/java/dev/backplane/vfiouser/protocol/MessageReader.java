@@ -54,7 +54,7 @@ public final class MessageReader implements AutoCloseable {
      *     header's fields can be read
      */
     public void receive() throws StreamException {
-        boolean unused = receive(-1);
+        receive(-1);
     }
 
     /**

@@ -55,11 +55,15 @@ final class ChaosTest {
             Hostile hostile = new Hostile(target.socket(), seed);
             long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS == 0 ? 3600 : SECONDS);
             try {
-                while (hostile.messages() < messages && System.nanoTime() < end && !first.isDone() && !second.isDone()) {
+                while (hostile.messages() < messages
+                        && System.nanoTime() < end
+                        && !first.isDone()
+                        && !second.isDone()) {
                     hostile.step();
                 }
             } catch (RuntimeException | AssertionError e) {
-                throw new AssertionError("seed " + seed + ", message " + hostile.messages() + "\n" + target.report(), e);
+                throw new AssertionError(
+                        "seed " + seed + ", message " + hostile.messages() + "\n" + target.report(), e);
             } finally {
                 stop.set(true);
                 hostile.close();

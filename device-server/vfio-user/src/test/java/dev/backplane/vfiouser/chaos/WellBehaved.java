@@ -4,8 +4,8 @@ package dev.backplane.vfiouser.chaos;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.backplane.vfiouser.client.ClientInterrupts.Type;
 import dev.backplane.vfiouser.client.ClientMemory;
+import dev.backplane.vfiouser.client.IrqType;
 import dev.backplane.vfiouser.client.VfioUserClient;
 import dev.backplane.vfiouser.conformance.ScratchDevice;
 import java.io.IOException;
@@ -30,7 +30,7 @@ final class WellBehaved {
         try (ClientMemory.Block block = ClientMemory.allocate(0x10000);
                 Arena arena = Arena.ofConfined();
                 VfioUserClient client = VfioUserClient.connect(socket)) {
-            client.interrupts().enable(Type.MSIX, VECTORS);
+            client.interrupts().enable(IrqType.MSIX, VECTORS);
             MemorySegment mapped = client.map(ScratchDevice.MEMORY, 1, arena);
             long area = client.region(ScratchDevice.MEMORY).areas().get(1).offset();
             while (!stop.get()) {
@@ -77,10 +77,10 @@ final class WellBehaved {
 
     private static void interrupts(VfioUserClient client, Random random) throws IOException {
         int vector = random.nextInt(VECTORS);
-        client.interrupts().trigger(Type.MSIX, vector);
-        assertEquals(1, client.interrupts().await(Type.MSIX, vector, WAIT_MILLIS));
+        client.interrupts().trigger(IrqType.MSIX, vector);
+        assertEquals(1, client.interrupts().await(IrqType.MSIX, vector, WAIT_MILLIS));
         for (int i = 0; i < VECTORS; i++) {
-            assertEquals(0, client.interrupts().take(Type.MSIX, i), "vector " + i);
+            assertEquals(0, client.interrupts().take(IrqType.MSIX, i), "vector " + i);
         }
     }
 
@@ -92,6 +92,6 @@ final class WellBehaved {
         assertEquals(0, client.readInt(ScratchDevice.REGISTERS, 0x100));
         client.migration().restore(state);
         assertEquals(value, client.readInt(ScratchDevice.REGISTERS, 0x100));
-        client.interrupts().enable(Type.MSIX, VECTORS);
+        client.interrupts().enable(IrqType.MSIX, VECTORS);
     }
 }

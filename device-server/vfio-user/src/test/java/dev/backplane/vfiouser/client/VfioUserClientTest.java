@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
-import dev.backplane.vfiouser.client.ClientInterrupts.Type;
 import dev.backplane.vfiouser.conformance.Fds;
 import dev.backplane.vfiouser.conformance.ScratchDevice;
 import dev.backplane.vfiouser.conformance.ScratchSystem;
@@ -92,8 +91,7 @@ final class VfioUserClientTest {
 
     @Test
     void aRefusalIsAnExceptionAndTheConnectionGoesOn() throws IOException {
-        ServerErrorException e =
-                assertThrows(ServerErrorException.class, () -> client.readInt(REGISTERS, 1 << 20));
+        ServerErrorException e = assertThrows(ServerErrorException.class, () -> client.readInt(REGISTERS, 1 << 20));
         assertEquals(Errno.EINVAL, e.errno());
         assertEquals(0, client.readInt(REGISTERS, 0));
     }
@@ -140,8 +138,8 @@ final class VfioUserClientTest {
             assertEquals(0x5678, block.memory().get(ValueLayout.JAVA_INT, 0x20));
             client.memory().map(0x200000, block, 0x1000, 0x1000, false);
             assertThrows(GuestMemoryFault.class, () -> device(m -> put(m, 0x200000, 1)));
-            ServerErrorException e =
-                    assertThrows(ServerErrorException.class, () -> client.memory().map(0x100000, block));
+            ServerErrorException e = assertThrows(
+                    ServerErrorException.class, () -> client.memory().map(0x100000, block));
             assertEquals(Errno.EEXIST, e.errno());
             assertEquals(2, client.memory().windows());
             client.memory().unmap(0x100000);
@@ -195,28 +193,28 @@ final class VfioUserClientTest {
 
     @Test
     void interruptsArrive() throws IOException {
-        assertEquals(64, client.interrupts().info(Type.MSIX).count());
-        assertEquals(1, client.interrupts().info(Type.INTX).count());
-        assertTrue(client.interrupts().info(Type.INTX).automasked());
-        assertEquals(0, client.interrupts().info(Type.MSI).count());
+        assertEquals(64, client.interrupts().info(IrqType.MSIX).count());
+        assertEquals(1, client.interrupts().info(IrqType.INTX).count());
+        assertTrue(client.interrupts().info(IrqType.INTX).automasked());
+        assertEquals(0, client.interrupts().info(IrqType.MSI).count());
         client.write(VfioUserClient.CONFIG, 4, 2, 6);
-        client.interrupts().enable(Type.MSIX, 64);
+        client.interrupts().enable(IrqType.MSIX, 64);
         system.link().orElseThrow().interrupts().signal(63);
-        assertEquals(1, client.interrupts().await(Type.MSIX, 63, WAIT));
-        assertEquals(0, client.interrupts().take(Type.MSIX, 62));
-        assertEquals(0, client.interrupts().await(Type.MSIX, 63, 0));
-        client.interrupts().mask(Type.MSIX, 5);
+        assertEquals(1, client.interrupts().await(IrqType.MSIX, 63, WAIT));
+        assertEquals(0, client.interrupts().take(IrqType.MSIX, 62));
+        assertEquals(0, client.interrupts().await(IrqType.MSIX, 63, 0));
+        client.interrupts().mask(IrqType.MSIX, 5);
         system.link().orElseThrow().interrupts().signal(5);
-        assertEquals(0, client.interrupts().take(Type.MSIX, 5));
-        client.interrupts().unmask(Type.MSIX, 5);
-        assertEquals(1, client.interrupts().await(Type.MSIX, 5, WAIT));
-        client.interrupts().trigger(Type.MSIX, 7);
-        assertEquals(1, client.interrupts().await(Type.MSIX, 7, WAIT));
-        client.interrupts().disable(Type.MSIX);
-        assertThrows(IllegalArgumentException.class, () -> client.interrupts().take(Type.MSIX, 7));
-        client.interrupts().enable(Type.REQ, 1);
+        assertEquals(0, client.interrupts().take(IrqType.MSIX, 5));
+        client.interrupts().unmask(IrqType.MSIX, 5);
+        assertEquals(1, client.interrupts().await(IrqType.MSIX, 5, WAIT));
+        client.interrupts().trigger(IrqType.MSIX, 7);
+        assertEquals(1, client.interrupts().await(IrqType.MSIX, 7, WAIT));
+        client.interrupts().disable(IrqType.MSIX);
+        assertThrows(IllegalArgumentException.class, () -> client.interrupts().take(IrqType.MSIX, 7));
+        client.interrupts().enable(IrqType.REQ, 1);
         system.server().requestRelease();
-        assertEquals(1, client.interrupts().await(Type.REQ, 0, WAIT));
+        assertEquals(1, client.interrupts().await(IrqType.REQ, 0, WAIT));
     }
 
     @Test
@@ -257,7 +255,8 @@ final class VfioUserClientTest {
             assertEquals(
                     "{7, 255}",
                     client.migration().dirtyPages(0x400000, 0x100000, 4096).toString());
-            assertEquals(0, client.migration().dirtyPages(0x400000, 0x100000, 4096).cardinality());
+            assertEquals(
+                    0, client.migration().dirtyPages(0x400000, 0x100000, 4096).cardinality());
             client.migration().stopLogging();
         }
     }
@@ -323,10 +322,10 @@ final class VfioUserClientTest {
         for (int i = 0; i < 20; i++) {
             try (ClientMemory.Block block = ClientMemory.allocate(4096);
                     Arena arena = Arena.ofConfined();
-                    VfioUserClient c = VfioUserClient.connect(
-                            system.socket(), ClientOptions.DEFAULT.withTwinSocket(i % 2 == 0))) {
+                    VfioUserClient c =
+                            VfioUserClient.connect(system.socket(), ClientOptions.DEFAULT.withTwinSocket(i % 2 == 0))) {
                 c.memory().map(0, block);
-                c.interrupts().enable(Type.MSIX, 10);
+                c.interrupts().enable(IrqType.MSIX, 10);
                 assertFalse(c.map(ScratchDevice.MEMORY, 0, arena).byteSize() == 0);
                 c.region(ScratchDevice.MEMORY);
             }

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * What all classes of the suite share: a fresh system for each test, raw peers that are closed after it, and a report of
  * the exchange when it fails.
  */
-@ParameterizedClass(name = "{0}", allowZeroInvocations = true)
+@ParameterizedClass(name = "{0}")
 @MethodSource("providers")
 @ExtendWith(FailureReport.class)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)

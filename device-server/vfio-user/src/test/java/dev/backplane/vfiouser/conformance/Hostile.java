@@ -12,8 +12,38 @@ import java.util.Random;
  */
 public final class Hostile {
     private static final long[] VALUES = {
-        0, 1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 33, 63, 64, 255, 256, 0xfff, 0x1000, 0x1001, 0xffff, 0x10000, 0x100000,
-        0x100001, 0x7fffffffL, 0x80000000L, 0xffffffffL, 0x100000000L, Long.MAX_VALUE, Long.MIN_VALUE, -1, -4, -4096
+        0,
+        1,
+        2,
+        3,
+        4,
+        7,
+        8,
+        15,
+        16,
+        31,
+        32,
+        33,
+        63,
+        64,
+        255,
+        256,
+        0xfff,
+        0x1000,
+        0x1001,
+        0xffff,
+        0x10000,
+        0x100000,
+        0x100001,
+        0x7fffffffL,
+        0x80000000L,
+        0xffffffffL,
+        0x100000000L,
+        Long.MAX_VALUE,
+        Long.MIN_VALUE,
+        -1,
+        -4,
+        -4096
     };
 
     private final Random random;
@@ -123,35 +153,30 @@ public final class Hostile {
     }
 
     private Message message() {
-        Message m =
-                switch (random.nextInt(14)) {
-                    case 0 -> Message.dmaMap(random.nextInt(4), page(), page(), page());
-                    case 1 -> Message.dmaUnmap(random.nextInt(3), page(), page());
-                    case 2 -> Message.getRegionInfo(any(), random.nextInt(10));
-                    case 3 -> Message.setIrqs(
-                            1 << random.nextInt(3) | 8 << random.nextInt(3),
-                            random.nextInt(6),
-                            random.nextInt(4),
-                            random.nextInt(4));
-                    case 4 -> Message.read(random.nextInt(10), any(), random.nextInt(5000));
-                    case 5 -> Message.read(Wire.CONFIG_REGION, random.nextInt(4200), random.nextInt(300));
-                    case 6 -> Message.write(
-                            random.nextBoolean() ? Wire.CONFIG_REGION : random.nextInt(10),
-                            random.nextInt(4200),
-                            new byte[random.nextInt(64)]);
-                    case 7 -> Message.reset();
-                    case 8 -> Message.deviceState(random.nextInt(9));
-                    case 9 -> Message.command(Wire.MIG_DATA_WRITE)
-                            .u32(any())
-                            .u32(any())
-                            .bytes(new byte[random.nextInt(300)]);
-                    case 10 -> Message.command(Wire.MIG_DATA_READ).u32(any()).u32(random.nextInt(5000));
-                    case 11 -> Message.feature(any(), (int) any())
-                            .u64(any())
-                            .u64(any())
-                            .u64(any());
-                    default -> garbage();
-                };
+        Message m = switch (random.nextInt(14)) {
+            case 0 -> Message.dmaMap(random.nextInt(4), page(), page(), page());
+            case 1 -> Message.dmaUnmap(random.nextInt(3), page(), page());
+            case 2 -> Message.getRegionInfo(any(), random.nextInt(10));
+            case 3 ->
+                Message.setIrqs(
+                        1 << random.nextInt(3) | 8 << random.nextInt(3),
+                        random.nextInt(6),
+                        random.nextInt(4),
+                        random.nextInt(4));
+            case 4 -> Message.read(random.nextInt(10), any(), random.nextInt(5000));
+            case 5 -> Message.read(Wire.CONFIG_REGION, random.nextInt(4200), random.nextInt(300));
+            case 6 ->
+                Message.write(
+                        random.nextBoolean() ? Wire.CONFIG_REGION : random.nextInt(10),
+                        random.nextInt(4200),
+                        new byte[random.nextInt(64)]);
+            case 7 -> Message.reset();
+            case 8 -> Message.deviceState(random.nextInt(9));
+            case 9 -> Message.command(Wire.MIG_DATA_WRITE).u32(any()).u32(any()).bytes(new byte[random.nextInt(300)]);
+            case 10 -> Message.command(Wire.MIG_DATA_READ).u32(any()).u32(random.nextInt(5000));
+            case 11 -> Message.feature(any(), (int) any()).u64(any()).u64(any()).u64(any());
+            default -> garbage();
+        };
         if (random.nextInt(6) == 0) {
             m.posted();
         }

@@ -37,7 +37,9 @@ public final class ScratchSystem implements SystemUnderTest {
 
     /** Starts to listen in a directory of its own. */
     public ScratchSystem() throws IOException {
-        this(ServerOptions.named("scratch").withDmaTimeout(Duration.ofSeconds(1)).withSpin(new SpinBudget(0)));
+        this(ServerOptions.named("scratch")
+                .withDmaTimeout(Duration.ofSeconds(1))
+                .withSpin(new SpinBudget(0)));
     }
 
     /** Starts to listen in a directory of its own. */

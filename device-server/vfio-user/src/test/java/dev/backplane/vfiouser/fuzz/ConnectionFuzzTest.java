@@ -37,7 +37,8 @@ final class ConnectionFuzzTest {
         int before = Fds.count();
         try (RawPeer p = RawPeer.connect(system.socket())) {
             if (data.consumeInt(0, 15) > 0) {
-                p.trySend(Message.version("{\"capabilities\":{\"max_msg_fds\":8}}").toBytes());
+                p.trySend(Message.version("{\"capabilities\":{\"max_msg_fds\":8}}")
+                        .toBytes());
             }
             boolean open = true;
             while (open && data.remainingBytes() > 0) {

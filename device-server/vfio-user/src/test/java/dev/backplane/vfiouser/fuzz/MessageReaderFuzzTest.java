@@ -53,7 +53,9 @@ final class MessageReaderFuzzTest {
             while (true) {
                 reader.receive();
                 int size = Header.BYTES + reader.bodyBytes();
-                if (size > Limits.MAX_MESSAGE || reader.bodyStart() + reader.bodyBytes() > reader.memory().byteSize()) {
+                if (size > Limits.MAX_MESSAGE
+                        || reader.bodyStart() + reader.bodyBytes()
+                                > reader.memory().byteSize()) {
                     throw new AssertionError("a message of " + size + " bytes");
                 }
                 if (reader.fds() > 0) {

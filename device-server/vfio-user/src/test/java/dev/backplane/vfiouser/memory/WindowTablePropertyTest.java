@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -18,7 +19,7 @@ final class WindowTablePropertyTest {
     private static final long PAGE = 4096;
 
     /** A window that is mapped if its place is free, or unmapped if exactly this is there; and an address to look up. */
-    private record Step(long start, long bytes, boolean map, long look) {}
+    record Step(long start, long bytes, boolean map, long look) {}
 
     @Provide
     Arbitrary<List<Step>> fewPlaces() {
@@ -28,11 +29,10 @@ final class WindowTablePropertyTest {
 
     @Provide
     Arbitrary<List<Step>> wholeSpace() {
-        Arbitrary<Long> start = Arbitraries.longs()
-                .edgeCases(c -> c.add(0L, -PAGE, Long.MAX_VALUE, Long.MIN_VALUE, -1L));
-        Arbitrary<Long> bytes = Arbitraries.longs()
-                .between(1, Long.MAX_VALUE)
-                .edgeCases(c -> c.add(1L, PAGE, Long.MAX_VALUE));
+        Arbitrary<Long> start =
+                Arbitraries.longs().edgeCases(c -> c.add(0L, -PAGE, Long.MAX_VALUE, Long.MIN_VALUE, -1L));
+        Arbitrary<Long> bytes =
+                Arbitraries.longs().between(1, Long.MAX_VALUE).edgeCases(c -> c.add(1L, PAGE, Long.MAX_VALUE));
         return steps(start, bytes, 0, 100);
     }
 
@@ -40,7 +40,10 @@ final class WindowTablePropertyTest {
     @Provide
     Arbitrary<List<Step>> manySmall() {
         return steps(
-                Arbitraries.longs().between(0, 3000).map(n -> n * PAGE), Arbitraries.of(PAGE, PAGE / 2, 1L), 2000, 4000);
+                Arbitraries.longs().between(0, 3000).map(n -> n * PAGE),
+                Arbitraries.of(PAGE, PAGE / 2, 1L),
+                2000,
+                4000);
     }
 
     private static Arbitrary<List<Step>> steps(Arbitrary<Long> start, Arbitrary<Long> bytes, int least, int most) {
@@ -90,12 +93,12 @@ final class WindowTablePropertyTest {
         assertEquals(List.copyOf(model.values()), List.of(table.toArray()));
     }
 
-    private static Window find(TreeMap<Long, Window> model, long at) {
+    private static Window find(NavigableMap<Long, Window> model, long at) {
         Map.Entry<Long, Window> e = model.floorEntry(at);
         return e != null && Long.compareUnsigned(at, e.getValue().last()) <= 0 ? e.getValue() : null;
     }
 
-    private static boolean overlaps(TreeMap<Long, Window> model, long start, long bytes) {
+    private static boolean overlaps(NavigableMap<Long, Window> model, long start, long bytes) {
         Map.Entry<Long, Window> e = model.floorEntry(start + bytes - 1);
         return e != null && Long.compareUnsigned(e.getValue().last(), start) >= 0;
     }
