@@ -262,6 +262,11 @@ public final class MessageReader implements AutoCloseable {
         return descriptors.peek();
     }
 
+    /** Closes the descriptors of the current message that nobody took. */
+    public void dropFds() {
+        descriptors.closeCurrent();
+    }
+
     /** Closes all descriptors that nobody took, and frees the buffer. The socket is its owner's to close. */
     @Override
     public void close() {

@@ -174,6 +174,8 @@ final class Connection implements Runnable {
 
     private void answer(int result) throws StreamException {
         boolean posted = (in.flags() & Header.NO_REPLY) != 0;
+        // Before the answer: whoever has it can count on nothing being held that was not taken.
+        in.dropFds();
         if (result < 0) {
             (posted ? counters.postedFailures : counters.errors).increment();
         }

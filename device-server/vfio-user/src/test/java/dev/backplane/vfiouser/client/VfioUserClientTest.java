@@ -274,7 +274,7 @@ final class VfioUserClientTest {
         long me = Thread.currentThread().threadId();
         long least = Long.MAX_VALUE;
         // the least of several lots: what the compiler and its profiles allocate comes and goes
-        for (int lot = 0; lot < 40 && least > 0; lot++) {
+        for (int lot = 0; lot < 250 && least > 0; lot++) {
             long before = threads.getThreadAllocatedBytes(me);
             for (int i = 0; i < 1000; i++) {
                 client.writeInt(REGISTERS, 0, i);

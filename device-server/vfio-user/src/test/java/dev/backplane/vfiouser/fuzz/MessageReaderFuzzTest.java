@@ -41,7 +41,7 @@ final class MessageReaderFuzzTest {
         }
         Fds.close(event);
         int after = Fds.count();
-        if (after != before - 2) {
+        if (after != before - 3) {
             throw new AssertionError("descriptors: " + before + " before, " + after + " after");
         }
     }
