@@ -67,3 +67,19 @@ void latency_line(const struct latency *latency, double us_per_tick, FILE *file)
 		(double)latency_at(latency, 0.5) * us_per_tick, mean(latency) * us_per_tick,
 		(double)latency_at(latency, 0.99) * us_per_tick, (double)latency->maximum * us_per_tick);
 }
+
+void latency_merge(struct latency *into, const struct latency *from)
+{
+	unsigned int bucket;
+
+	if (!from->count)
+		return;
+	if (!into->count || from->minimum < into->minimum)
+		into->minimum = from->minimum;
+	if (from->maximum > into->maximum)
+		into->maximum = from->maximum;
+	into->count += from->count;
+	into->sum += from->sum;
+	for (bucket = 0; bucket < LATENCY_BUCKETS; bucket++)
+		into->buckets[bucket] += from->buckets[bucket];
+}

@@ -19,6 +19,9 @@ struct latency {
 
 void latency_add(struct latency *latency, uint64_t ticks);
 
+/* Adds what another one has counted. */
+void latency_merge(struct latency *into, const struct latency *from);
+
 /* Ticks that a fraction (0 to 1) of all times does not exceed, within the width of a bucket. */
 uint64_t latency_at(const struct latency *latency, double fraction);
 
