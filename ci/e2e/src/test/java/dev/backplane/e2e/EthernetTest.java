@@ -76,8 +76,8 @@ class EthernetTest {
                             "for s in 0 1 17 18 19 63 64 65 511 512 1000 1471 1472 1473 4095 4096 4097 8000 8972 16000 "
                                     + "32768 65000 65482; do [ $s -le " + (mtu - 28)
                                     + " ] || continue; ping -M do -c 2 -i 0.01 -W 5 -s $s " + Cluster.address(2)
-                                    + " > /tmp/p 2>&1 && ! grep -q wrong /tmp/p || { echo size $s; cat /tmp/p; exit 1; };"
-                                    + " done",
+                                    + " > /tmp/p 2>&1 && ! grep -q wrong /tmp/p || { echo size $s; cat /tmp/p; exit 1;"
+                                    + " }; done",
                             LONG)
                     .ok();
         } finally {

@@ -3,7 +3,7 @@ package dev.backplane.devices.loop;
 
 /**
  * The loops that one thread has to run, one after the other: a loop woken from inside another's turn waits in a list
- * instead of on the stack. After {@link #BUDGET} turns the rest goes to the workers.
+ * instead of on the stack. After {@link #BUDGET} turns the rest goes to the workers, where it queues behind what is there.
  */
 final class Trampoline {
     /** Turns that a thread runs before it goes back to what it came from, such as serving its client. */

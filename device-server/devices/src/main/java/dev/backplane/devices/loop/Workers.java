@@ -96,9 +96,7 @@ public final class Workers implements AutoCloseable {
             while ((loop = queue.getAndSet(at, null)) == null) {
                 Thread.onSpinWait();
             }
-            if (loop.step()) {
-                submit(loop);
-            }
+            Trampoline.run(loop);
         }
     }
 

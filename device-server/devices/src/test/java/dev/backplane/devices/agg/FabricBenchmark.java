@@ -24,7 +24,9 @@ final class FabricBenchmark {
 
     public static void main(String[] args) {
         double seconds = args.length > 0 ? Double.parseDouble(args[0]) : 3;
-        int cell = args.length > 1 ? Integer.parseInt(args[1]) : FabricConfig.defaults().cellBytes();
+        int cell = args.length > 1
+                ? Integer.parseInt(args[1])
+                : FabricConfig.defaults().cellBytes();
         int[] sizes = args.length > 2 ? new int[] {Integer.parseInt(args[2])} : new int[] {64, 1514, 9014, 65_536};
         for (int bytes : sizes) {
             run(2, bytes, cell, seconds / 3); // warm up
@@ -33,7 +35,10 @@ final class FabricBenchmark {
             System.out.printf(
                     Locale.ROOT,
                     "%6d bytes, 2 ports: %,12.0f frames/s %8.2f Gbit/s, %3.0f %% of two copies by memcpy%n",
-                    bytes, rate, rate * bytes * 8e-9, 100 * rate / copy);
+                    bytes,
+                    rate,
+                    rate * bytes * 8e-9,
+                    100 * rate / copy);
         }
         if (args.length > 2) {
             return;
@@ -41,8 +46,7 @@ final class FabricBenchmark {
         for (int ports : new int[] {2, 16, 64, 256}) {
             double rate = run(ports, 64, cell, seconds);
             System.out.printf(
-                    Locale.ROOT,
-                    "    64 bytes, %3d ports: %,12.0f frames/s, %5.1f ns each%n", ports, rate, 1e9 / rate);
+                    Locale.ROOT, "    64 bytes, %3d ports: %,12.0f frames/s, %5.1f ns each%n", ports, rate, 1e9 / rate);
         }
     }
 
@@ -55,7 +59,8 @@ final class FabricBenchmark {
             batch = Math.min(batch, (1 << 20) / bytes);
             SimulatedNic[] nics = new SimulatedNic[ports];
             for (int i = 0; i < ports; i++) {
-                nics[i] = fabric.add(i + 1, PortConfig.defaults(), ring, Math.max(128, bytes)).start();
+                nics[i] = fabric.add(i + 1, PortConfig.defaults(), ring, Math.max(128, bytes))
+                        .start();
             }
             for (int i = 0; i < ports; i++) {
                 SimulatedNic to = nics[(i + 1) % ports];

@@ -43,38 +43,66 @@ class TimersTest {
     }
 
     @Test
-    void firesInTheOrderOfDeadlinesAndNeverEarly() throws InterruptedException {
+    void firesInTheOrderOfDeadlines() throws InterruptedException {
         int n = 200;
         List<Integer> order = new CopyOnWriteArrayList<>();
-        AtomicInteger early = new AtomicInteger();
         CountDownLatch all = new CountDownLatch(n);
         Timers.Timer[] set = new Timers.Timer[n];
-        long base = timers.now() + 50 * MILLI;
-        Random random = new Random(1);
         for (int i = 0; i < n; i++) {
             int id = i;
             set[i] = timers.timer(() -> {
-                if (timers.now() < base + id * 10_000L) {
-                    early.incrementAndGet();
-                }
                 order.add(id);
                 all.countDown();
             });
         }
+        Random random = new Random(1);
         for (int i : random.ints(0, n).limit(4L * n).toArray()) {
-            set[i].arm(base + FAR);
+            set[i].arm(timers.now() + FAR + i);
         }
+        // The thread is held in an action until all deadlines, which have passed by then, are set.
+        CountDownLatch held = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        timers.timer(() -> {
+                    held.countDown();
+                    awaitQuietly(go);
+                })
+                .arm(timers.now());
+        assertTrue(held.await(10, TimeUnit.SECONDS));
         List<Integer> shuffled = new ArrayList<>();
         for (int i = 0; i < n; i++) {
             shuffled.add(i);
         }
         Collections.shuffle(shuffled, random);
         for (int i : shuffled) {
-            set[i].arm(base + i * 10_000L);
+            set[i].arm(i - n);
         }
+        go.countDown();
         assertTrue(all.await(10, TimeUnit.SECONDS), () -> "fired: " + order);
-        assertEquals(0, early.get());
         assertEquals(order.stream().sorted().toList(), order);
+    }
+
+    @Test
+    void neverFiresEarly() throws InterruptedException {
+        long[] at = new long[1];
+        for (int i = 0; i < 50; i++) {
+            CountDownLatch fired = new CountDownLatch(1);
+            long due = timers.now() + i * 100_000L;
+            timers.timer(() -> {
+                        at[0] = timers.now();
+                        fired.countDown();
+                    })
+                    .arm(due);
+            assertTrue(fired.await(10, TimeUnit.SECONDS));
+            assertTrue(at[0] >= due, () -> "due at " + due + ", fired at " + at[0]);
+        }
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     @Test

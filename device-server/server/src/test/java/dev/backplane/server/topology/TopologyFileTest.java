@@ -36,13 +36,13 @@ class TopologyFileTest {
     @Test
     void nodesGetDefaultsByTheirPlace() throws Exception {
         Topology t = read("""
-                nodes:
-                  - name: alpha
-                  - {}
-                  - id: 40
-                    partition: blue
-                    mac: 02:00:00:00:00:AA
-                """);
+            nodes:
+              - name: alpha
+              - {}
+              - id: 40
+                partition: blue
+                mac: 02:00:00:00:00:AA
+            """);
         assertEquals(
                 new Node(1, "alpha", MacAddress.ofNode(1), "default"),
                 t.nodes().get(0).node());
@@ -54,27 +54,27 @@ class TopologyFileTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    nodes:\\n  - nmae: a                       | t.yaml:2: unknown key 'nmae' in node; known: name, id, mac, partition
-                    colour: red\\nnodes:\\n  - name: a         | t.yaml:1: unknown key 'colour'; known:
-                    nodes:\\n  - name: a\\n  - id: 4097        | t.yaml:3: node.id is the value '4097': a node's id is 1 to 4096, not 4097
-                    nodes:\\n  - id: 0                         | t.yaml:2: node.id is the value '0': a node's id is 1 to 4096, not 0
-                    nodes:\\n  - id: twelve                    | t.yaml:2: node.id is the value 'twelve', it must be a whole number
-                    nodes:\\n  - id: 99999999999               | t.yaml:2: node.id is the value '99999999999', it must be a whole number
-                    nodes:\\n  - id: [1]                       | t.yaml:2: node.id is a list, it must be a whole number
-                    nodes:\\n  - name: a/b                     | t.yaml:2: node.name is the value 'a/b': a node's name is
-                    nodes:\\n  - name:                         | t.yaml:2: node.name is the value ''
-                    nodes:\\n  - mac: 02:00                    | t.yaml:2: node.mac is the value '02:00', it must be an Ethernet address
-                    nodes:\\n  - mac: 01:00:00:00:00:01        | t.yaml:2: node.mac is the value '01:00:00:00:00:01': node node1: 01:00:00:00:00:01 is not the address of one station
-                    nodes:\\n  - name: a\\n  - name: a         | t.yaml:3: node a: name a belongs to node a
-                    nodes:\\n  - id: 2\\n  - name: b           | t.yaml:3: node b: id 2 belongs to node node2
-                    nodes:\\n  - name: a\\n    name: b         | t.yaml:3: 'name' appears twice
-                    nodes: 3                                   | t.yaml:1: 'nodes' must be a list
-                    nodes: []                                  | t.yaml:1: 'nodes' must be a list of at least one node
-                    nodes:\\n  - just text                     | t.yaml:2: node is the value 'just text', it must be a mapping
-                    nodes:\\n  - name: 'a                      | t.yaml:2: not YAML
-                    nodes:\\n  - &x {name: a}\\n  - *x         | anchors and aliases are not supported
-                    - a                                        | t.yaml:1: the file is a list
-                    """)
+        nodes:\\n  - nmae: a                       | t.yaml:2: unknown key 'nmae' in node; known: name, id, mac, partition
+        colour: red\\nnodes:\\n  - name: a         | t.yaml:1: unknown key 'colour'; known:
+        nodes:\\n  - name: a\\n  - id: 4097        | t.yaml:3: node.id is the value '4097': a node's id is 1 to 4096, not 4097
+        nodes:\\n  - id: 0                         | t.yaml:2: node.id is the value '0': a node's id is 1 to 4096, not 0
+        nodes:\\n  - id: twelve                    | t.yaml:2: node.id is the value 'twelve', it must be a whole number
+        nodes:\\n  - id: 99999999999               | t.yaml:2: node.id is the value '99999999999', it must be a whole number
+        nodes:\\n  - id: [1]                       | t.yaml:2: node.id is a list, it must be a whole number
+        nodes:\\n  - name: a/b                     | t.yaml:2: node.name is the value 'a/b': a node's name is
+        nodes:\\n  - name:                         | t.yaml:2: node.name is the value ''
+        nodes:\\n  - mac: 02:00                    | t.yaml:2: node.mac is the value '02:00', it must be an Ethernet address
+        nodes:\\n  - mac: 01:00:00:00:00:01        | t.yaml:2: node.mac is the value '01:00:00:00:00:01': node node1: 01:00:00:00:00:01 is not the address of one station
+        nodes:\\n  - name: a\\n  - name: a         | t.yaml:3: node a: name a belongs to node a
+        nodes:\\n  - id: 2\\n  - name: b           | t.yaml:3: node b: id 2 belongs to node node2
+        nodes:\\n  - name: a\\n    name: b         | t.yaml:3: 'name' appears twice
+        nodes: 3                                   | t.yaml:1: 'nodes' must be a list
+        nodes: []                                  | t.yaml:1: 'nodes' must be a list of at least one node
+        nodes:\\n  - just text                     | t.yaml:2: node is the value 'just text', it must be a mapping
+        nodes:\\n  - name: 'a                      | t.yaml:2: not YAML
+        nodes:\\n  - &x {name: a}\\n  - *x         | anchors and aliases are not supported
+        - a                                        | t.yaml:1: the file is a list
+        """)
     void faultsAreToldWithLineValueAndRange(String yaml, String expected) {
         List<String> faults = faults(yaml.replace("\\n", "\n"));
         assertTrue(faults.stream().anyMatch(f -> f.contains(expected)), () -> expected + " is not told: " + faults);
@@ -122,15 +122,15 @@ class TopologyFileTest {
     @Test
     void whatIsShownCanBeReadAgain() throws Exception {
         Topology t = read("""
-                fabric: {rendezvous_memory: 128MiB, stuck_after: 1s, quota: 4MiB}
-                messaging: {contexts: 16, spin: 10us, dedicated: true}
-                nodes:
-                  - name: a
-                    id: 7
-                    partition: p
-                    port: {rate: 100Mbit, latency: 2ms, vlans: "trunk 2,5,10-20 native 3", anti_spoofing: true}
-                  - port: {vlans: access 10, admin_up: false, mirror_to: a}
-                """);
+            fabric: {rendezvous_memory: 128MiB, stuck_after: 1s, quota: 4MiB}
+            messaging: {contexts: 16, spin: 10us, dedicated: true}
+            nodes:
+              - name: a
+                id: 7
+                partition: p
+                port: {rate: 100Mbit, latency: 2ms, vlans: "trunk 2,5,10-20 native 3", anti_spoofing: true}
+              - port: {vlans: access 10, admin_up: false, mirror_to: a}
+            """);
         Topology again = read(yaml(t.show()));
         assertEquals(t.show(), again.show());
         assertEquals(t.fabric(), again.fabric());
