@@ -203,7 +203,8 @@ struct bp_agg_rx {
  * @napi: polls both sides
  * @priv: the device
  * @index: number of the pair
- * @stalled: the service found completions that nobody fetched
+ * @waiting: the service found frames that nobody had fetched
+ * @waiting_at: index of the first of them
  * @resting: neither stack nor NAPI touch the rings; set under the xmit lock, or
  *           by NAPI when the device broke the protocol
  * @interrupts: interrupts taken
@@ -215,7 +216,8 @@ struct bp_agg_pair {
 	struct napi_struct napi;
 	struct bp_agg *priv;
 	u32 index;
-	bool stalled;
+	bool waiting;
+	u32 waiting_at;
 	bool resting;
 	u64 interrupts;
 	struct bp_agg_tx tx ____cacheline_aligned_in_smp;

@@ -60,7 +60,7 @@ int bp_agg_pair_start(struct bp_agg_pair *pair)
 	WRITE_ONCE(pair->resting, true);
 	bp_agg_ring_clear(&pair->tx.ring);
 	bp_agg_ring_clear(&pair->rx.ring);
-	pair->stalled = false;
+	pair->waiting = false;
 	err = bp_agg_rx_fill(&pair->rx, GFP_KERNEL);
 	if (err) {
 		netdev_err(priv->dev,

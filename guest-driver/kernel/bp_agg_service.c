@@ -189,15 +189,18 @@ unlock:
 static void bp_agg_check_stall(struct bp_agg_pair *pair)
 {
 	struct bp_agg_ring *rx = &pair->rx.ring;
-	bool waiting = bp_agg_ring_completed(rx) != READ_ONCE(rx->consumer);
+	u32 consumer = READ_ONCE(rx->consumer);
+	bool waiting = bp_agg_ring_completed(rx) != consumer;
 
-	if (waiting && pair->stalled && !napi_is_scheduled(&pair->napi)) {
+	if (waiting && pair->waiting && consumer == pair->waiting_at &&
+	    !napi_is_scheduled(&pair->napi)) {
 		pair->priv->lost_interrupts++;
 		local_bh_disable();
 		bp_agg_pair_schedule(pair);
 		local_bh_enable();
 	}
-	pair->stalled = waiting;
+	pair->waiting = waiting;
+	pair->waiting_at = consumer;
 }
 
 static void bp_agg_service_work(struct work_struct *work)
