@@ -161,8 +161,11 @@ static int bp_agg_change_mtu(struct net_device *dev, int mtu)
 			   bp_agg_xdp_max_mtu());
 		return -EINVAL;
 	}
-	bp_agg_write(priv, BP_AGG_REG_MTU, mtu);
+	/* The device refuses longer frames: it must never know less than we. */
+	if (mtu > dev->mtu)
+		bp_agg_write(priv, BP_AGG_REG_MTU, mtu);
 	WRITE_ONCE(dev->mtu, mtu);
+	bp_agg_write(priv, BP_AGG_REG_MTU, mtu);
 	return 0;
 }
 
