@@ -211,11 +211,11 @@ void bp_agg_hw_queue_enable(struct bp_agg *priv, struct bp_agg_ring *ring,
 	u32 block = bp_agg_block(ring->block);
 
 	bp_agg_write64(priv, block + BP_AGG_QUEUE_DESCRIPTORS,
-			  ring->descriptors_dma);
+		       ring->descriptors_dma);
 	bp_agg_write64(priv, block + BP_AGG_QUEUE_COMPLETIONS,
-			  ring->completions_dma);
+		       ring->completions_dma);
 	bp_agg_write64(priv, block + BP_AGG_QUEUE_INDICES,
-			  ring->indices_dma);
+		       ring->indices_dma);
 	bp_agg_write(priv, block + BP_AGG_QUEUE_SIZE, ring->size);
 	bp_agg_write(priv, block + BP_AGG_QUEUE_VECTOR, vector);
 	bp_agg_write(priv, block + BP_AGG_QUEUE_CONTROL, BP_AGG_QUEUE_ENABLE);
@@ -305,7 +305,7 @@ int bp_agg_hw_enable(struct bp_agg *priv)
 	u32 status;
 
 	bp_agg_write64(priv, BP_AGG_REG_DRIVER_FEATURES,
-			  bp_agg_hw_features(priv));
+		       bp_agg_hw_features(priv));
 	bp_agg_write(priv, BP_AGG_REG_MTU, priv->dev->mtu);
 	bp_agg_write(priv, BP_AGG_REG_QUEUE_PAIRS, priv->pair_count);
 	bp_agg_write(priv, BP_AGG_REG_EVENT_VECTOR, bp_agg_event_vector(priv));
