@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
  * <p>{@code -Dchaos.seconds=600} for minutes instead of {@value #MESSAGES} messages; {@code -Dchaos.seed=N} to repeat.
  */
 final class ChaosTest {
-    private static final int MESSAGES = 30_000;
+    private static final int MESSAGES = 10_000;
     private static final int SECONDS = Integer.getInteger("chaos.seconds", 0);
     private static final long SEED = Long.getLong("chaos.seed", System.nanoTime());
 
@@ -35,7 +35,7 @@ final class ChaosTest {
     @Test
     @Timeout(value = 20, unit = TimeUnit.MINUTES)
     void onlyTheHostileClientIsHurt() throws Exception {
-        round(2000, 1); // classes loaded, pools filled
+        round(1000, 1); // classes loaded, pools filled
         Footprint before = Footprint.take();
         round(SECONDS > 0 ? Integer.MAX_VALUE : MESSAGES, SEED);
         Footprint after = Footprint.takeOnce(before);

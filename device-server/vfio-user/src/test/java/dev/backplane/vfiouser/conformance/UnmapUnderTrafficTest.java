@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 final class UnmapUnderTrafficTest extends ConformanceTest {
     private static final long BASE = 0x4000_0000L;
     private static final long BYTES = 0x10000;
-    private static final int THREADS = 4;
-    private static final int ROUNDS = 2000;
+    private static final int THREADS = 2;
+    private static final int ROUNDS = 300;
 
     @Test
     void nothingIsWrittenAfterTheAnswer() throws Exception {
@@ -64,7 +64,7 @@ final class UnmapUnderTrafficTest extends ConformanceTest {
 
     @Test
     void aResetAndADisconnectComeToAnEndUnderTraffic() throws Exception {
-        for (int i = 0; i < 20; i++) {
+        for (int i = 0; i < 10; i++) {
             RawPeer p = peer();
             p.ok(Message.dmaMap(3, 0, BASE, BYTES), memfd(BYTES));
             assumeTrue(system.link().isPresent(), "the test cannot use guest memory itself");
@@ -95,6 +95,9 @@ final class UnmapUnderTrafficTest extends ConformanceTest {
                     n[1]++;
                 } finally {
                     memory.exit(use);
+                }
+                if ((n[0] + n[1]) % 64 == 0) {
+                    Thread.yield(); // on few processors the others want to come to an end, too
                 }
             }
         }
