@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -97,7 +98,7 @@ final class UnmapUnderTrafficTest extends ConformanceTest {
                     memory.exit(use);
                 }
                 if ((n[0] + n[1]) % 64 == 0) {
-                    Thread.yield(); // on few processors the others want to come to an end, too
+                    LockSupport.parkNanos(1); // on few processors the others want to come to an end, too
                 }
             }
         }
