@@ -63,7 +63,7 @@ enum bp_imm_state {
  * @clients: started contexts, by bp_imm_client.vector_entry
  */
 struct bp_imm_vector {
-	spinlock_t lock;
+	spinlock_t lock; /* see above */
 	struct list_head clients;
 };
 
@@ -128,11 +128,11 @@ struct bp_imm_device {
 	dma_addr_t events_dma;
 	size_t events_bytes;
 
-	struct mutex admin_lock;
+	struct mutex admin_lock; /* see above */
 	struct bp_imm_admin *admin;
 	dma_addr_t admin_dma;
 
-	struct mutex clients_lock;
+	struct mutex clients_lock; /* see above */
 	struct list_head clients;
 	struct ida ids;
 	atomic_t open_contexts;
@@ -173,7 +173,7 @@ struct bp_imm_client {
 	u32 id;
 	u32 generation;
 	enum bp_imm_state state;
-	struct mutex lock;
+	struct mutex lock; /* see above */
 	struct xarray memories;
 	struct xarray rings;
 	struct address_space *mapping;

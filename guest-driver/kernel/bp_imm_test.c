@@ -30,6 +30,7 @@ static struct kunit_suite bp_imm_suite = {
 	.name = "bp_imm_limits",
 	.test_cases = bp_imm_cases,
 };
+
 kunit_test_suite(bp_imm_suite);
 
 #endif
