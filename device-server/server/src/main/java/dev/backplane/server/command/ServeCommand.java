@@ -9,6 +9,7 @@ import dev.backplane.server.topology.Topology;
 import dev.backplane.server.topology.TopologyException;
 import dev.backplane.server.topology.TopologyFile;
 import dev.backplane.server.view.ManagementRoutes;
+import dev.backplane.vfiouser.natives.SchedulingSlice;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
@@ -59,6 +60,9 @@ public final class ServeCommand implements Callable<Integer> {
                     + " registers go on answering.")
     private boolean debug;
 
+    /** The shortest slice that the kernel grants: the server's threads are waited for, and run for microseconds. */
+    private static final long SLICE_NANOS = 100_000;
+
     @Option(names = "--poll", description = "Poll instead of sleeping: lowest latency, uses a processor.")
     private boolean poll;
 
@@ -75,6 +79,8 @@ public final class ServeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws CommandException {
         LogConfigurator.level(logLevel);
+        // Before any of the server's threads is started: they inherit it.
+        SchedulingSlice.request(SLICE_NANOS);
         DeviceServer server;
         try {
             server = DeviceServer.start(topology(), options(), ManagementRoutes::of);

@@ -64,6 +64,11 @@ final class Libc {
             FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT),
             Linker.Option.captureCallState("errno"),
             Linker.Option.firstVariadicArg(2));
+    private static final MethodHandle SYSCALL = LINKER.downcallHandle(
+            symbol("syscall"),
+            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG),
+            Linker.Option.captureCallState("errno"),
+            Linker.Option.firstVariadicArg(1));
 
     // Critical calls hold up the garbage collector: only these two, which return at once (see EventFd.signal).
     private static final MethodHandle POLL_NOW = critical("poll", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT);
@@ -371,6 +376,17 @@ final class Libc {
         try {
             int r = (int) MADVISE.invokeExact(c, address, bytes, advice);
             return r < 0 ? -errno(c) : r;
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** A system call that the C library has no function for. */
+    static long syscall(long number, long a, long b, long c, long d) {
+        MemorySegment capture = CAPTURE.get();
+        try {
+            long r = (long) SYSCALL.invokeExact(capture, number, a, b, c, d);
+            return r < 0 ? -errno(capture) : r;
         } catch (Throwable t) {
             throw unexpected(t);
         }
