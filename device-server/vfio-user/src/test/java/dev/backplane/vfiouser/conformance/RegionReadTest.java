@@ -58,8 +58,8 @@ final class RegionReadTest extends ConformanceTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {1, 2, 4, 8})
-    void aRegisterIsReadInEachWidth(int width) {
+    @ValueSource(ints = {4, 8})
+    void aRegisterIsReadBack(int width) {
         RawPeer p = peer();
         SystemUnderTest.Scratch s = system.scratch();
         p.ok(Message.write32(s.bar(), s.offset(), 0x44332211L));

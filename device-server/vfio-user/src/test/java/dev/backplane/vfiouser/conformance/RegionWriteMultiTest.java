@@ -27,7 +27,7 @@ final class RegionWriteMultiTest extends ConformanceTest {
         Message m = Message.command(Wire.REGION_WRITE_MULTI).u64(3);
         write(m, offset, bar, 4, 1);
         write(m, offset, bar, 4, 0x11223344);
-        write(m, offset, bar, 1, 0x55);
+        write(m, offset, bar, 4, 0x55);
         assertArrayEquals(
                 Message.command(Wire.REGION_WRITE_MULTI)
                         .id(m.id())
@@ -35,7 +35,7 @@ final class RegionWriteMultiTest extends ConformanceTest {
                         .u64(3)
                         .toBytes(),
                 p.call(m).bytes());
-        assertEquals(0x11223355, p.ok(Message.read(bar, offset, 4)).u32(16));
+        assertEquals(0x55, p.ok(Message.read(bar, offset, 4)).u32(16));
     }
 
     @Test

@@ -22,7 +22,8 @@ public interface SystemUnderTest extends AutoCloseable {
     }
 
     /**
-     * A 32-bit register that keeps what is written and has no effect.
+     * A 32-bit register that keeps what is written, returns to its first value in a reset, and has no effect. A device need
+     * not know narrower accesses to it.
      *
      * @param bar its BAR
      * @param offset its offset, a multiple of 4
