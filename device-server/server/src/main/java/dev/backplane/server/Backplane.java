@@ -18,6 +18,7 @@ import dev.backplane.server.command.VersionProvider;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
@@ -32,23 +33,51 @@ import picocli.CommandLine.Command;
         description = "A server interconnect in software: PCIe devices for QEMU guests over vfio-user.",
         mixinStandardHelpOptions = true,
         versionProvider = VersionProvider.class,
-        synopsisSubcommandLabel = "COMMAND",
-        subcommands = {
-            ServeCommand.class,
-            QemuArgsCommand.class,
-            NodesCommand.class,
-            CountersCommand.class,
-            PortCommand.class,
-            MacsCommand.class,
-            MemoryCommand.class,
-            RingsCommand.class,
-            ConfigCommand.class,
-            ThreadsCommand.class,
-            TraceCommand.class,
-            TopologyCommand.class,
-        })
+        synopsisSubcommandLabel = "COMMAND")
 public final class Backplane {
+    private static final List<String> COMMANDS = List.of(
+            "serve",
+            "qemu-args",
+            "nodes",
+            "counters",
+            "port",
+            "macs",
+            "memory",
+            "rings",
+            "config",
+            "threads",
+            "trace",
+            "topology");
+
     private Backplane() {}
+
+    /** A command's class. One at a time: to read the annotations of all would take half of a server's start. */
+    private static Class<?> command(String name) {
+        return switch (name) {
+            case "serve" -> ServeCommand.class;
+            case "qemu-args" -> QemuArgsCommand.class;
+            case "nodes" -> NodesCommand.class;
+            case "counters" -> CountersCommand.class;
+            case "port" -> PortCommand.class;
+            case "macs" -> MacsCommand.class;
+            case "memory" -> MemoryCommand.class;
+            case "rings" -> RingsCommand.class;
+            case "config" -> ConfigCommand.class;
+            case "threads" -> ThreadsCommand.class;
+            case "trace" -> TraceCommand.class;
+            case "topology" -> TopologyCommand.class;
+            default -> throw new IllegalArgumentException("no command " + name);
+        };
+    }
+
+    private static CommandLine commandLine(String... args) {
+        CommandLine all = new CommandLine(new Backplane());
+        boolean one = args.length > 0 && COMMANDS.contains(args[0]);
+        for (String name : one ? List.of(args[0]) : COMMANDS) {
+            all.addSubcommand(command(name));
+        }
+        return all;
+    }
 
     public static void main(String[] args) {
         System.exit(run(writer(System.out), writer(System.err), args));
@@ -60,7 +89,7 @@ public final class Backplane {
 
     /** Runs one command line and returns its exit code. */
     public static int run(PrintWriter out, PrintWriter err, String... args) {
-        return new CommandLine(new Backplane())
+        return commandLine(args)
                 .setOut(out)
                 .setErr(err)
                 .setCaseInsensitiveEnumValuesAllowed(true)
