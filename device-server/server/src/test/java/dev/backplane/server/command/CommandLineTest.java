@@ -13,6 +13,7 @@ import dev.backplane.server.topology.Topology;
 import dev.backplane.server.view.ManagementRoutes;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
@@ -108,6 +109,26 @@ class CommandLineTest {
         String shell = ok("qemu-args", "node1", "--msg-timeout", "60").out;
         assertTrue(shell.contains(" -device '{\"driver\":\"vfio-user-pci\",\"id\":\"imm0\","), shell);
         assertTrue(shell.contains("\"x-msg-timeout\":60000}'"), shell);
+    }
+
+    private Run probe(Path socket) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        int exit = Backplane.run(new PrintWriter(out, true), new PrintWriter(err, true), "probe", socket.toString());
+        return new Run(exit, out.toString(), err.toString());
+    }
+
+    @Test
+    void aDeviceCanBeProbedWithoutAVirtualMachine() throws Exception {
+        Run agg = probe(temp.resolve("run/node1.agg.sock"));
+        assertEquals(0, agg.exit, agg.err);
+        assertTrue(agg.out.contains("ba5c:8672"), agg.out);
+        Run imm = probe(temp.resolve("run/node1.imm.sock"));
+        assertTrue(imm.out.contains("ba5c:2143"), imm.out);
+        assertEquals("backplane: there is no socket " + temp.resolve("x") + "\n", probe(temp.resolve("x")).err);
+        Run notASocket = probe(Files.writeString(temp.resolve("file"), ""));
+        assertEquals(1, notASocket.exit);
+        assertEquals(1, notASocket.err.lines().count(), notASocket.err);
     }
 
     @Test
