@@ -35,7 +35,7 @@ class FloodTest {
                     Random random = new Random(first);
                     for (int round = 0; round < ROUNDS; round++) {
                         for (int i = first; i < NODES; i += 4) {
-                            act(fabric, fabric.nics.get(i), random);
+                            act(fabric.nics.get(i), random);
                         }
                     }
                 });
@@ -48,7 +48,7 @@ class FloodTest {
         }
     }
 
-    private static void act(FabricFixture fabric, SimulatedNic nic, Random random) {
+    private static void act(SimulatedNic nic, Random random) {
         int what = random.nextInt(100);
         if (what < 2) {
             nic.guest.reset(ResetKind.BUS);
