@@ -22,6 +22,7 @@ public final class GuestCursor {
     private GuestMemory memory;
     private WindowTable seen;
     private Window window;
+    private DirtyLog log;
     private MemorySegment bounce;
 
     /**
@@ -30,6 +31,8 @@ public final class GuestCursor {
      */
     public void use(GuestMemory now) {
         WindowTable table = now.table();
+        // Who starts to log waits for the uses that have not seen it.
+        log = now.dirtyLog();
         if (table != seen || now != memory) {
             memory = now;
             seen = table;
@@ -88,10 +91,10 @@ public final class GuestCursor {
         }
         try {
             w.segment().set(GuestMemory.INT, iova - w.start(), value);
-            memory.written(iova, 4);
         } catch (InternalError e) {
             throw memory.broken(iova);
         }
+        written(iova, 4);
     }
 
     public void setLong(long iova, long value) {
@@ -103,10 +106,10 @@ public final class GuestCursor {
         }
         try {
             w.segment().set(GuestMemory.LONG, iova - w.start(), value);
-            memory.written(iova, 8);
         } catch (InternalError e) {
             throw memory.broken(iova);
         }
+        written(iova, 8);
     }
 
     /** Publishes a word: what was stored before it is visible to whoever reads it with acquire. */
@@ -119,10 +122,10 @@ public final class GuestCursor {
         }
         try {
             INT.setRelease(w.segment(), iova - w.start(), value);
-            memory.written(iova, 4);
         } catch (InternalError e) {
             throw memory.broken(iova);
         }
+        written(iova, 4);
     }
 
     /** Publishes a position: what was stored before it is visible to whoever reads it with acquire. */
@@ -135,10 +138,10 @@ public final class GuestCursor {
         }
         try {
             LONG.setRelease(w.segment(), iova - w.start(), value);
-            memory.written(iova, 8);
         } catch (InternalError e) {
             throw memory.broken(iova);
         }
+        written(iova, 8);
     }
 
     /** Copies from the guest; the range may span windows. */
@@ -164,10 +167,10 @@ public final class GuestCursor {
         }
         try {
             MemorySegment.copy(from, offset, w.segment(), iova - w.start(), bytes);
-            memory.written(iova, bytes);
         } catch (InternalError e) {
             throw memory.broken(iova);
         }
+        written(iova, bytes);
     }
 
     /**
@@ -192,13 +195,19 @@ public final class GuestCursor {
             } else {
                 try {
                     MemorySegment.copy(s.segment(), from - s.start(), t.segment(), to - t.start(), n);
-                    memory.written(to, n);
                 } catch (InternalError e) {
                     source.probe(s, from, n);
                     throw memory.broken(to);
                 }
+                written(to, n);
             }
             done += n;
+        }
+    }
+
+    private void written(long iova, long bytes) {
+        if (log != null) {
+            log.mark(iova, bytes);
         }
     }
 
@@ -251,6 +260,6 @@ public final class GuestCursor {
 
     private void store(long iova, int width) {
         memory.requireTransport(iova).write(iova, bounce, 0, width);
-        memory.written(iova, width);
+        written(iova, width);
     }
 }

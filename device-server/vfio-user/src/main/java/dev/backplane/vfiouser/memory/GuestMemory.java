@@ -164,15 +164,23 @@ public final class GuestMemory {
 
     /** Whether all of the range is mapped. A length of 0 needs nothing. */
     public boolean readable(long iova, long bytes) {
-        return covered(iova, bytes, false);
+        return covered(iova, bytes, false, false);
     }
 
     /** Whether all of the range is mapped and may be written. */
     public boolean writable(long iova, long bytes) {
-        return covered(iova, bytes, true);
+        return covered(iova, bytes, true, false);
     }
 
-    private boolean covered(long iova, long bytes, boolean write) {
+    /**
+     * Whether all of the range is mapped, may be written and is shared with the server, so that no access to it takes a
+     * message to the client and back. What data paths use has to be.
+     */
+    public boolean shared(long iova, long bytes) {
+        return covered(iova, bytes, true, true);
+    }
+
+    private boolean covered(long iova, long bytes, boolean write, boolean shared) {
         WindowTable t = table;
         if (bytes < 0 || Long.compareUnsigned(iova + Math.max(bytes, 1) - 1, iova) < 0) {
             return false;
@@ -181,7 +189,7 @@ public final class GuestMemory {
         long left = bytes;
         while (left > 0) {
             Window w = t.find(at);
-            if (w == null || (write && !w.writable())) {
+            if (w == null || (write && !w.writable()) || (shared && w.segment() == null)) {
                 return false;
             }
             long n = Math.min(left, w.bytes() - (at - w.start()));
