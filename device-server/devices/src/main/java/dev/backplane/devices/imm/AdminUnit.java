@@ -18,7 +18,9 @@ final class AdminUnit {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-    private static final int MAX_NODES = 256;
+    /** Most nodes in a list. */
+    static final int MAX_NODES = 256;
+
     private static final int RING_FLAGS =
             AdminCommand.RING_SHARED_CONSUMERS | AdminCommand.RING_WRITE_ONLY | AdminCommand.RING_READ_ONLY;
     private static final int MEMORY_FLAGS =
@@ -45,6 +47,10 @@ final class AdminUnit {
         GuestMemory guest = module.guest();
         int use = guest.enter();
         try {
+            // Not by messages: they would wait for the very thread that this runs on.
+            if (!guest.shared(address, AdminCommand.BYTES)) {
+                return AdminCommand.STATUS_BAD_ADDRESS;
+            }
             guest.read(address, command, 0, AdminCommand.BYTES);
         } catch (GuestMemoryFault f) {
             module.memoryFault(f);
@@ -66,7 +72,7 @@ final class AdminUnit {
         if (opcode < AdminCommand.OP_CONTEXT_OPEN || opcode > AdminCommand.OP_RING_DESTROY || (flags & ~allowed) != 0) {
             return AdminCommand.STATUS_BAD_COMMAND;
         }
-        GetPutContext context = module.context(i32(AdminCommand.CONTEXT));
+        GetPutContext context = module.contexts().context(i32(AdminCommand.CONTEXT));
         if (context == null) {
             return AdminCommand.STATUS_BAD_CONTEXT;
         }
@@ -75,7 +81,7 @@ final class AdminUnit {
             if (binding != null) {
                 return AdminCommand.STATUS_IN_USE;
             }
-            result = module.open(context).generation & 0xffff_ffffL;
+            result = module.contexts().open(context).generation & 0xffff_ffffL;
             return AdminCommand.STATUS_OK;
         }
         if (binding == null) {
@@ -86,7 +92,7 @@ final class AdminUnit {
         }
         return switch (opcode) {
             case AdminCommand.OP_CONTEXT_CLOSE -> {
-                module.close(binding);
+                module.contexts().close(binding);
                 yield AdminCommand.STATUS_OK;
             }
             case AdminCommand.OP_MEMORY_REGISTER -> register(guest, binding, flags);
@@ -108,11 +114,7 @@ final class AdminUnit {
         if (binding.memory(id) != null) {
             return AdminCommand.STATUS_IN_USE;
         }
-        if (count < 1 || count > config.maxPages() || shift < 12 || shift > 21) {
-            return AdminCommand.STATUS_BAD_VALUE;
-        }
-        long total = (long) count << shift;
-        if (first < 0 || first >= 1L << shift || bytes < 1 || bytes > total - first) {
+        if (!RegisteredMemory.plausible(count, config.maxPages(), shift, first, bytes)) {
             return AdminCommand.STATUS_BAD_VALUE;
         }
         int use = guest.enter();
@@ -138,17 +140,20 @@ final class AdminUnit {
 
     /** Reads a page list, once; null if a page is not aligned, not mapped or not writable. */
     private static long[] pages(GuestMemory guest, long list, int count, int shift) {
+        if (!guest.shared(list, count * 8L)) {
+            return null;
+        }
         long[] pages = new long[count];
         guest.read(list, MemorySegment.ofArray(pages), 0, count * 8L);
         for (long page : pages) {
-            if ((page & ((1L << shift) - 1)) != 0 || !guest.writable(page, 1L << shift)) {
+            if (!RegisteredMemory.pageOk(guest, page, shift)) {
                 return null;
             }
         }
         return pages;
     }
 
-    /** Reads the list of nodes of the command; null if it is too long or names a node that cannot be. */
+    /** Reads the list of nodes of the command; null if it is too long, not there, or names a node that cannot be. */
     private NodeSet nodes(GuestMemory guest) {
         int count = i32(AdminCommand.NODE_COUNT);
         if (count < 0 || count > MAX_NODES) {
@@ -156,6 +161,9 @@ final class AdminUnit {
         }
         short[] ids = new short[count];
         if (count > 0) {
+            if (!guest.shared(i64(AdminCommand.NODES), count * 2L)) {
+                return null;
+            }
             guest.read(i64(AdminCommand.NODES), MemorySegment.ofArray(ids), 0, count * 2L);
         }
         for (short id : ids) {
@@ -195,20 +203,14 @@ final class AdminUnit {
         }
         boolean oneWay = (flags & (AdminCommand.RING_WRITE_ONLY | AdminCommand.RING_READ_ONLY))
                 == (AdminCommand.RING_WRITE_ONLY | AdminCommand.RING_READ_ONLY);
-        if (oneWay
-                || capacity < RingHeader.MIN_CAPACITY
-                || capacity > RingHeader.MAX_CAPACITY
-                || Long.bitCount(capacity) != 1
-                || offset % RingHeader.BYTES != 0
-                || !memory.contains(offset, RingHeader.BYTES + capacity)
-                || (memory.firstOffset & (RingHeader.BYTES - 1)) != 0) {
+        if (oneWay || !RingBuffer.plausible(memory, offset, capacity)) {
             return AdminCommand.STATUS_BAD_VALUE;
         }
-        int at = id == AdminCommand.ANY_RING ? module.freeRing() : id;
+        int at = id == AdminCommand.ANY_RING ? module.contexts().freeRing() : id;
         if (at < 0) {
             return AdminCommand.STATUS_NO_SPACE;
         }
-        if (module.ring(at) != null) {
+        if (module.contexts().ring(at) != null) {
             return AdminCommand.STATUS_IN_USE;
         }
         int use = guest.enter();
@@ -217,11 +219,22 @@ final class AdminUnit {
             if (nodes == null) {
                 return AdminCommand.STATUS_BAD_VALUE;
             }
-            module.createRing(binding, at, flags, memory, offset, capacity, i64(AdminCommand.KEY), nodes);
+            ModuleBlock block = module.block();
+            long record = block.ring(at);
+            block.clearRing(at);
+            block.setInt(record + ModuleBlock.RING_STATE, RingState.OPEN.value());
+            block.setInt(record + ModuleBlock.RING_FLAGS, flags);
+            block.setInt(record + ModuleBlock.RING_CONTEXT, binding.context.number);
+            block.setInt(record + ModuleBlock.RING_MEMORY, memory.id);
+            block.setLong(record + ModuleBlock.RING_OFFSET, offset);
+            block.setLong(record + ModuleBlock.RING_CAPACITY, capacity);
+            block.setLong(record + ModuleBlock.RING_KEY, i64(AdminCommand.KEY));
+            module.contexts().createRing(binding, at, memory, nodes);
             result = at;
             return AdminCommand.STATUS_OK;
         } catch (GuestMemoryFault f) {
             module.memoryFault(f);
+            module.block().clearRing(at);
             return AdminCommand.STATUS_BAD_ADDRESS;
         } finally {
             guest.exit(use);
@@ -229,11 +242,11 @@ final class AdminUnit {
     }
 
     private int destroyRing(Binding binding) {
-        Ring ring = module.ring(i32(AdminCommand.RING));
+        Ring ring = module.contexts().ring(i32(AdminCommand.RING));
         if (ring == null || ring.binding != binding) {
             return AdminCommand.STATUS_BAD_RING;
         }
-        module.destroyRing(ring);
+        module.contexts().destroyRing(ring);
         return AdminCommand.STATUS_OK;
     }
 

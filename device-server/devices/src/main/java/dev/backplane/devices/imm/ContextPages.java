@@ -55,7 +55,7 @@ final class ContextPages {
         bar.set(LONG, at + Completion.STATUS, r.status | (long) r.resultLength << 32);
         bar.set(LONG, at + Completion.VALUE, r.resultValue);
         bar.set(LONG, at + Completion.TAG, r.resultTag);
-        bar.set(LONG, at + Completion.SOURCE_NODE, r.resultSource | (long) index << 32);
+        bar.set(LONG, at + Completion.SOURCE_NODE, (r.resultSource & 0xffff_ffffL) | (long) index << 32);
         // Pairs with bp_look() in libbackplane, which loads complete with acquire before it reads the completion.
         INDEX.setRelease(bar, page + ContextPage.COMPLETE, index + 1);
     }

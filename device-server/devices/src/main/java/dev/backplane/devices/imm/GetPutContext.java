@@ -6,6 +6,8 @@ import dev.backplane.vfiouser.device.DeviceLink;
 import dev.backplane.vfiouser.memory.GuestRange;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import java.util.Objects;
 
 /**
  * A GET/PUT context (US 9,672,143, claim 1): takes actions out of its page in order, sends each as a request to the
@@ -44,6 +46,10 @@ final class GetPutContext extends DrainLoop {
 
     /** Payload bytes moved in this turn, for the counters. */
     private long bytes;
+    /** Actions of one command that ended OK in this turn, not yet counted. */
+    private int doneCommand;
+
+    private int doneCount;
 
     GetPutContext(MessagingModule module, int number) {
         super(module.fabric().workers());
@@ -77,18 +83,32 @@ final class GetPutContext extends DrainLoop {
         block.setInt(record + ModuleBlock.CONTEXT_STATE, ContextState.OPEN.value());
         block.setLong(record + ModuleBlock.CONTEXT_ACTIONS, 0);
         block.setLong(record + ModuleBlock.CONTEXT_FAILURES, 0);
-        outstanding = false;
-        stepping = null;
-        waitingAt = null;
         boolean dedicated = module.fabric().config().dedicated();
-        poll.asleep = !dedicated;
-        poll.sleepWanted = false;
         pages().open(number, generation, module.node().id(), !dedicated);
-        Binding b = new Binding(this, generation, module.guest());
-        binding = b;
+        Binding b = bind();
         if (dedicated) {
+            poll.asleep = false;
             module.fabric().poller(this).activate(poll);
         }
+        return b;
+    }
+
+    /** Takes over a binding whose record and page were restored; what it may have missed, it hears of by an event. */
+    Binding adopt(ContextState state) {
+        Binding b = bind();
+        if (state != ContextState.OPEN) {
+            b.become(state);
+        }
+        pendingEvents = 1;
+        return b;
+    }
+
+    private Binding bind() {
+        forget();
+        poll.asleep = true;
+        poll.sleepWanted = false;
+        Binding b = new Binding(this, generation(), module.guest());
+        binding = b;
         return b;
     }
 
@@ -101,7 +121,7 @@ final class GetPutContext extends DrainLoop {
     void leaveTarget() {
         SerialTarget target = waitingAt;
         if (target != null) {
-            target.wake();
+            target.sweep();
         }
         waitingAt = null;
     }
@@ -222,6 +242,8 @@ final class GetPutContext extends DrainLoop {
         if (next != first) {
             module.tally().actions.add(next - first);
             module.tally().payloadBytes.add(bytes);
+            module.countDone(doneCommand, doneCount);
+            doneCount = 0;
             block.setLong(
                     record + ModuleBlock.CONTEXT_ACTIONS,
                     block.getLong(record + ModuleBlock.CONTEXT_ACTIONS) + (next - first));
@@ -268,7 +290,7 @@ final class GetPutContext extends DrainLoop {
         }
         return switch (r.command) {
             case Action.CMD_PUT, Action.CMD_GET -> {
-                Ring ring = target.ring(r.ring);
+                Ring ring = target.contexts().ring(r.ring);
                 yield ring == null ? r.finish(Completion.NO_SUCH_RING) : submit(ring, r);
             }
             case Action.CMD_WRITE, Action.CMD_READ -> {
@@ -290,7 +312,12 @@ final class GetPutContext extends DrainLoop {
         block.setInt(record + ModuleBlock.CONTEXT_NEXT, index + 1);
         if (r.status == Completion.OK) {
             bytes += r.resultLength;
-            module.countDone(r.command);
+            if (r.command != doneCommand) {
+                module.countDone(doneCommand, doneCount);
+                doneCommand = r.command;
+                doneCount = 0;
+            }
+            doneCount++;
         } else {
             block.count(record + ModuleBlock.CONTEXT_FAILURES);
             module.countFailed(r.status);
@@ -325,9 +352,10 @@ final class GetPutContext extends DrainLoop {
         if (poll.asleep) {
             poll.asleep = false;
             pages().doorbellWanted(number, false);
-            module.fabric().poller(this).activate(poll);
         }
         poll.sleepWanted = false;
+        // Also if it was awake: while the module was stopped, the poller has forgotten it.
+        module.fabric().poller(this).activate(poll);
     }
 
     /**
@@ -350,13 +378,32 @@ final class GetPutContext extends DrainLoop {
         return true;
     }
 
-    /** For the client's thread while the module is stopped or reset: what the loop remembers between turns is void. */
+    /** For the client's thread once no turn acts for a binding: what the loop remembers between turns is void. */
     void forget() {
+        forgetRequest();
+        pendingEvents = 0;
+        eventWord = null;
+    }
+
+    /** For the client's thread while the module is stopped: an action under way is started anew later. */
+    void forgetRequest() {
         outstanding = false;
         stepping = null;
         waitingAt = null;
-        pendingEvents = 0;
-        eventWord = null;
+    }
+
+    ContextView view(Binding b) {
+        return new ContextView(
+                number,
+                ContextTable.text(b.state()),
+                b.generation,
+                block.getLong(record + ModuleBlock.CONTEXT_ACTIONS),
+                block.getLong(record + ModuleBlock.CONTEXT_FAILURES),
+                block.getInt(record + ModuleBlock.CONTEXT_EVENTS),
+                outstanding,
+                !poll.asleep,
+                (int) Arrays.stream(b.memories()).filter(Objects::nonNull).count(),
+                b.rings().length);
     }
 
     /** For the client's thread while the module is stopped: writes a result that has come but was not yet reported. */

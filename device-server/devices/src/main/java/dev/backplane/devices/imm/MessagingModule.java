@@ -5,14 +5,15 @@ import dev.backplane.devices.Node;
 import dev.backplane.devices.layout.PciIds;
 import dev.backplane.vfiouser.counter.CounterGroup;
 import dev.backplane.vfiouser.device.DeviceLink;
+import dev.backplane.vfiouser.device.Migratable;
 import dev.backplane.vfiouser.device.PciDevice;
 import dev.backplane.vfiouser.device.ResetKind;
 import dev.backplane.vfiouser.memory.GuestMemory;
 import dev.backplane.vfiouser.memory.GuestMemoryFault;
 import dev.backplane.vfiouser.pci.Bar;
 import dev.backplane.vfiouser.pci.PciFunction;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
  * The inter-node messaging module of one node (US 9,672,143): its contexts, its rings, its registers.
@@ -21,7 +22,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * between them is {@link #live}: a turn enters a use of the guest's memory, then asks whether the module is live; who
  * resets, detaches or stops says so first and then waits for the uses to end.
  */
-public final class MessagingModule implements PciDevice {
+public final class MessagingModule implements PciDevice, Migratable {
     /** Base class 08h, sub-class 80h: other system peripheral (PCI Code and ID Assignment 1.16, 1.9). */
     private static final int CLASS = 0x088000;
 
@@ -30,8 +31,7 @@ public final class MessagingModule implements PciDevice {
     private final PciFunction function;
     private final ModuleBlock block;
     private final ModuleCounters counters = new ModuleCounters();
-    private final GetPutContext[] contexts;
-    private final AtomicReferenceArray<Ring> rings;
+    private final ContextTable contexts;
     private final Atomics atomics;
     private final EventTable events;
     private final ModuleRegisters registers;
@@ -50,16 +50,12 @@ public final class MessagingModule implements PciDevice {
         MessagingConfig config = fabric.config();
         this.function = describe(config);
         this.block = new ModuleBlock(config.contexts(), config.rings());
-        this.rings = new AtomicReferenceArray<>(config.rings());
         this.atomics = new Atomics(this);
         this.events = new EventTable(this);
         this.registers = new ModuleRegisters(this);
         this.admin = new AdminUnit(this);
         this.failure = new FailureLoop(this);
-        this.contexts = new GetPutContext[config.contexts()];
-        for (int n = 0; n < contexts.length; n++) {
-            contexts[n] = new GetPutContext(this, n);
-        }
+        this.contexts = new ContextTable(this);
     }
 
     private static PciFunction describe(MessagingConfig config) {
@@ -105,9 +101,9 @@ public final class MessagingModule implements PciDevice {
     public void write(int bar, long offset, int width, long value) {
         if (bar == 0) {
             registers.write(offset, width, value);
-        } else if (bar == ImmRegisters.DOORBELL_BAR && offset / fabric.config().stride() < contexts.length) {
+        } else if (bar == ImmRegisters.DOORBELL_BAR && offset / fabric.config().stride() < contexts.size()) {
             counters.doorbells.increment();
-            contexts[(int) (offset / fabric.config().stride())].doorbell();
+            contexts.context((int) (offset / fabric.config().stride())).doorbell();
         } else {
             counters.badAccesses.increment();
         }
@@ -121,8 +117,54 @@ public final class MessagingModule implements PciDevice {
     @Override
     public void detach() {
         restart();
+        stopped = false;
         link = null;
         pages = null;
+    }
+
+    // ---- migration ----
+
+    @Override
+    public void stop() {
+        stopped = true;
+        updateLive();
+        contexts.wakeRings();
+        guest().awaitUses();
+        contexts.settle();
+    }
+
+    @Override
+    public void resume() {
+        stopped = false;
+        updateLive();
+        contexts.resume();
+    }
+
+    @Override
+    public long stateBytes() {
+        return new ModuleImage(this).bytes();
+    }
+
+    @Override
+    public void save(MemorySegment out) {
+        new ModuleImage(this).save(out);
+    }
+
+    @Override
+    public void restore(MemorySegment in) {
+        restart();
+        try {
+            new ModuleImage(this).restore(in);
+        } catch (RuntimeException e) {
+            restart();
+            throw e;
+        }
+    }
+
+    /** Takes over the state that has been put into the block. */
+    synchronized void adopt(ModuleState restored) {
+        state = restored;
+        updateLive();
     }
 
     // ---- registers ----
@@ -140,16 +182,24 @@ public final class MessagingModule implements PciDevice {
         long table = block.getLong(ModuleBlock.EVENT_TABLE);
         int use = l.memory().enter();
         try {
-            if (!l.memory().writable(table, 4L * contexts.length)) {
+            if (!l.memory().writable(table, 4L * contexts.size())) {
                 fail(ImmRegisters.ERROR_NOT_MAPPED);
+                return true;
+            }
+            if (!l.memory().shared(table, 4L * contexts.size())) {
+                fail(ImmRegisters.ERROR_NOT_SHARED);
                 return true;
             }
         } finally {
             l.memory().exit(use);
         }
         become(ModuleState.RUNNING);
-        live = !stopped;
+        updateLive();
         return true;
+    }
+
+    private synchronized void updateLive() {
+        live = state == ModuleState.RUNNING && !stopped && link != null;
     }
 
     private synchronized boolean become(ModuleState next) {
@@ -186,22 +236,12 @@ public final class MessagingModule implements PciDevice {
     void restart() {
         live = false;
         DeviceLink l = link;
-        for (GetPutContext c : contexts) {
-            Binding b = c.binding();
-            if (b != null) {
-                b.become(ContextState.DEAD);
-                c.unbind();
-                withdraw(b, Completion.UNREACHABLE);
-                c.leaveTarget();
-            }
+        if (l == null) {
+            return;
         }
+        contexts.kill();
         l.memory().awaitUses();
-        for (GetPutContext c : contexts) {
-            if (block.getInt(block.context(c.number) + ModuleBlock.CONTEXT_STATE) != ContextState.CLOSED.value()) {
-                pages.state(c.number, ContextState.DEAD);
-            }
-            c.forget();
-        }
+        contexts.bury();
         events.reset(l);
         synchronized (this) {
             state = ModuleState.IDLE;
@@ -223,7 +263,7 @@ public final class MessagingModule implements PciDevice {
     /** Stops the module with an error; the first one counts. Any thread, also inside a use of the memory. */
     void fail(int error) {
         if (become(ModuleState.FAILED)) {
-            live = false;
+            updateLive();
             block.setInt(ModuleBlock.ERROR, error);
             failure.wake();
         }
@@ -240,98 +280,11 @@ public final class MessagingModule implements PciDevice {
             if (state != ModuleState.FAILED) {
                 return;
             }
-            for (GetPutContext c : contexts) {
-                Binding b = c.binding();
-                if (b != null && b.become(ContextState.DEAD)) {
-                    pages.state(c.number, ContextState.DEAD);
-                    for (Ring ring : b.rings()) {
-                        ring.withdraw(Completion.UNREACHABLE);
-                    }
-                }
-            }
+            contexts.fail();
             events.raiseModule(l, ImmRegisters.EVENT_ERROR);
         } finally {
             l.memory().exit(use);
         }
-    }
-
-    // ---- contexts and rings, by the client's thread ----
-
-    Binding open(GetPutContext context) {
-        counters.contextsOpened.increment();
-        return context.open();
-    }
-
-    /** Ends a binding: when it returns, nothing touches its page or its memories any more, and its rings are gone. */
-    void close(Binding b) {
-        GetPutContext c = b.context;
-        b.become(ContextState.CLOSED);
-        c.unbind();
-        withdraw(b, Completion.NO_SUCH_RING);
-        c.leaveTarget();
-        link.memory().awaitUses();
-        c.forget();
-        for (Ring ring : b.rings()) {
-            block.clearRing(ring.id);
-        }
-        block.setInt(block.context(c.number) + ModuleBlock.CONTEXT_STATE, ContextState.CLOSED.value());
-        pages.clear(c.number);
-        counters.contextsClosed.increment();
-    }
-
-    private void withdraw(Binding b, int status) {
-        for (Ring ring : b.rings()) {
-            rings.set(ring.id, null);
-            ring.withdraw(status);
-        }
-        for (RegisteredMemory memory : b.memories()) {
-            if (memory != null) {
-                memory.unregister();
-            }
-        }
-    }
-
-    int freeRing() {
-        for (int id = 0; id < rings.length(); id++) {
-            if (rings.get(id) == null) {
-                return id;
-            }
-        }
-        return -1;
-    }
-
-    void createRing(
-            Binding b,
-            int id,
-            int flags,
-            RegisteredMemory memory,
-            long offset,
-            long capacity,
-            long key,
-            NodeSet nodes) {
-        long record = block.ring(id);
-        block.clearRing(id);
-        block.setInt(record + ModuleBlock.RING_STATE, RingState.OPEN.value());
-        block.setInt(record + ModuleBlock.RING_FLAGS, flags);
-        block.setInt(record + ModuleBlock.RING_CONTEXT, b.context.number);
-        block.setInt(record + ModuleBlock.RING_MEMORY, memory.id);
-        block.setLong(record + ModuleBlock.RING_OFFSET, offset);
-        block.setLong(record + ModuleBlock.RING_CAPACITY, capacity);
-        block.setLong(record + ModuleBlock.RING_KEY, key);
-        Ring ring = new Ring(this, b, id, memory, nodes);
-        ring.open();
-        b.put(ring);
-        rings.set(id, ring);
-    }
-
-    /** Ends a ring: when it returns, nothing touches its memory any more. */
-    void destroyRing(Ring ring) {
-        rings.set(ring.id, null);
-        ring.binding.remove(ring);
-        ring.withdraw(Completion.NO_SUCH_RING);
-        link.memory().awaitUses();
-        ring.writeClosed();
-        block.clearRing(ring.id);
     }
 
     // ---- for contexts, rings and the other modules; any thread ----
@@ -362,14 +315,8 @@ public final class MessagingModule implements PciDevice {
         return source == this || source.node.partition().equals(node.partition());
     }
 
-    /** The ring of that id, which is a process's and hostile, or null. */
-    Ring ring(int id) {
-        return id >= 0 && id < rings.length() ? rings.get(id) : null;
-    }
-
-    /** The context of that number, which may be hostile, or null. */
-    GetPutContext context(int n) {
-        return n >= 0 && n < contexts.length ? contexts[n] : null;
+    ContextTable contexts() {
+        return contexts;
     }
 
     ModuleCounters tally() {
@@ -406,12 +353,12 @@ public final class MessagingModule implements PciDevice {
         return fabric;
     }
 
-    void countDone(int command) {
+    void countDone(int command, int n) {
         switch (command) {
-            case Action.CMD_PUT -> counters.puts.increment();
-            case Action.CMD_GET -> counters.gets.increment();
-            case Action.CMD_WRITE, Action.CMD_READ -> counters.oneSided.increment();
-            case Action.CMD_FETCH_ADD, Action.CMD_COMPARE_SWAP -> counters.atomics.increment();
+            case Action.CMD_PUT -> counters.puts.add(n);
+            case Action.CMD_GET -> counters.gets.add(n);
+            case Action.CMD_WRITE, Action.CMD_READ -> counters.oneSided.add(n);
+            case Action.CMD_FETCH_ADD, Action.CMD_COMPARE_SWAP -> counters.atomics.add(n);
             default -> {}
         }
     }
@@ -438,6 +385,31 @@ public final class MessagingModule implements PciDevice {
     /** The module's counters, by the names of the statistics block. */
     public CounterGroup counters() {
         return counters.group();
+    }
+
+    /** The contexts that are bound to a process. */
+    public List<ContextView> contextViews() {
+        return contexts.contextViews();
+    }
+
+    /** The rings. */
+    public List<RingView> ringViews() {
+        return contexts.ringViews();
+    }
+
+    /** {@code idle}, {@code running} or {@code failed}. */
+    public String stateName() {
+        return ContextTable.text(state);
+    }
+
+    /** Number of resets so far; what belongs to an older epoch is dropped. */
+    public int epoch() {
+        return block.getInt(ModuleBlock.EPOCH);
+    }
+
+    /** Whether a client is connected. */
+    public boolean attached() {
+        return link != null;
     }
 
     @Override

@@ -135,6 +135,16 @@ final class ModuleBlock {
         block.asSlice(ring(0), (long) rings * RING.size()).fill((byte) 0);
     }
 
+    /** Where a module that was reset differs from this new one in anything but epoch and generations, or -1. */
+    long mismatchAfterReset(ModuleBlock other) {
+        MemorySegment copy = Arena.ofAuto().allocate(block.byteSize(), 64).copyFrom(other.block);
+        copy.set(INT, EPOCH, getInt(EPOCH));
+        for (int n = 0; n < contexts; n++) {
+            copy.set(INT, context(n) + CONTEXT_GENERATION, getInt(context(n) + CONTEXT_GENERATION));
+        }
+        return block.mismatch(copy);
+    }
+
     void clearRing(int id) {
         block.asSlice(ring(id), RING.size()).fill((byte) 0);
     }

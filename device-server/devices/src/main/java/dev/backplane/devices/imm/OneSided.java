@@ -18,7 +18,7 @@ final class OneSided {
             r.status = Completion.UNREACHABLE;
             return null;
         }
-        GetPutContext context = target.context(r.ring >>> 16);
+        GetPutContext context = target.contexts().context(r.ring >>> 16);
         Binding binding = context == null ? null : context.binding();
         RegisteredMemory memory = binding == null ? null : binding.memory(r.ring & 0xffff);
         if (memory == null || !memory.registered() || binding.state() == ContextState.CLOSED) {
@@ -59,6 +59,11 @@ final class OneSided {
             if (memory == null) {
                 return r.finish(r.status);
             }
+            if (r.remote != null && r.remote != memory) {
+                // Somebody new has the id: nothing that was meant for who had it before.
+                return r.finish(Completion.NO_SUCH_MEMORY);
+            }
+            r.remote = memory;
             r.binding.remote.use(guest);
             long n = Math.min(r.length - r.progress, SerialTarget.STEP_BYTES);
             if (write) {

@@ -12,7 +12,9 @@ import java.util.Arrays;
  * pages after it lie next to each other in guest memory. So a lookup is one load, and copies run across pages.
  */
 final class RegisteredMemory {
-    private static final int RUN_MASK = 0xfff;
+    private static final int MIN_SHIFT = 12;
+    private static final int MAX_SHIFT = 21;
+    private static final int RUN_MASK = (1 << MIN_SHIFT) - 1;
 
     final Binding binding;
     final int id;
@@ -45,6 +47,19 @@ final class RegisteredMemory {
         this.firstOffset = firstOffset;
         this.bytes = bytes;
         this.table = coalesce(pages, pageShift);
+    }
+
+    /** Whether the driver's numbers of a memory go together. */
+    static boolean plausible(int count, int maxPages, int shift, long first, long bytes) {
+        if (count < 1 || count > maxPages || shift < MIN_SHIFT || shift > MAX_SHIFT) {
+            return false;
+        }
+        return first >= 0 && first < 1L << shift && bytes >= 1 && bytes <= ((long) count << shift) - first;
+    }
+
+    /** Whether a page of the driver's is aligned, mapped, writable, and memory that the server shares. */
+    static boolean pageOk(GuestMemory guest, long page, int shift) {
+        return (page & ((1L << shift) - 1)) == 0 && guest.shared(page, 1L << shift);
     }
 
     private static long[] coalesce(long[] pages, int shift) {

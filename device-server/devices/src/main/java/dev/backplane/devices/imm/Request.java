@@ -43,6 +43,8 @@ final class Request {
 
     /** Own registered memory with the payload, or null for the inline area. */
     RegisteredMemory memory;
+    /** The target's memory that the first step of a one-sided action found; later steps go there or nowhere. */
+    RegisteredMemory remote;
     /** Payload bytes moved so far, when it takes several turns. */
     long progress;
     /** Whether it has waited, so that it goes before those that come now. */
@@ -84,6 +86,7 @@ final class Request {
 
     private void clear() {
         memory = null;
+        remote = null;
         progress = 0;
         waiting = false;
         status = 0;

@@ -49,6 +49,10 @@ final class Ring extends SerialTarget {
     private volatile int closeStatus;
     /** Whether a PUT waits for the owner to consume; read by the owner's doorbell and the pollers. */
     private volatile boolean wantsSpace;
+    /** Whether anything waits here; for views. */
+    private volatile boolean waiters;
+    /** Belongs to the loop: no wait ends before. */
+    private long earliestEnd = Long.MAX_VALUE;
     /** Belongs to the loop: waiting requests may be served now. */
     private boolean served;
 
@@ -70,6 +74,21 @@ final class Ring extends SerialTarget {
 
     RingState state() {
         return state;
+    }
+
+    RingView view() {
+        long tail = block.getLong(record + ModuleBlock.RING_TAIL);
+        return new RingView(
+                id,
+                ContextTable.text(state),
+                binding.context.number,
+                block.getLong(record + ModuleBlock.RING_CAPACITY),
+                tail - block.getLong(record + ModuleBlock.RING_HEAD),
+                shared(),
+                block.getLong(record + ModuleBlock.RING_SEQUENCE),
+                block.getLong(record + ModuleBlock.RING_REMOVED),
+                block.getLong(record + ModuleBlock.RING_REFUSED),
+                waiters);
     }
 
     private boolean shared() {
@@ -109,6 +128,11 @@ final class Ring extends SerialTarget {
         closeStatus = status;
         state = next;
         return true;
+    }
+
+    /** Makes a ring that was corrupt when it was saved corrupt again; before anybody can find it. */
+    void restoreCorrupt() {
+        become(RingState.CORRUPT, Completion.RING_CORRUPT);
     }
 
     /** Writes that the ring is closed; by the client's thread, once nothing else touches it. */
@@ -182,19 +206,20 @@ final class Ring extends SerialTarget {
 
     private int put(Request r) {
         int status = putters.isEmpty() || r.waiting ? buffer.append(r, cursor) : Completion.FULL;
-        if (status == Completion.OK) {
-            owner.tally().ringElementsIn.increment();
-            served = !getters.isEmpty();
-        } else if (status == Completion.FULL && r.has(Action.WAIT)) {
+        if (status == Completion.FULL && r.has(Action.WAIT)) {
             if (!shared() && !wantsSpace) {
                 wantsSpace = true;
+                served = true;
                 buffer.wantSpace(cursor, true);
                 status = buffer.append(r, cursor);
-                if (status != Completion.FULL) {
-                    return status;
-                }
             }
-            return hold(r, putters);
+            if (status == Completion.FULL) {
+                return hold(r, putters);
+            }
+        }
+        if (status == Completion.OK) {
+            owner.tally().ringElementsIn.increment();
+            served |= !getters.isEmpty();
         } else if (status == Completion.RING_CORRUPT) {
             corrupt();
         }
@@ -205,7 +230,7 @@ final class Ring extends SerialTarget {
         int status = getters.isEmpty() || r.waiting ? buffer.remove(r, cursor) : Completion.EMPTY;
         if (status == Completion.OK) {
             owner.tally().ringElementsOut.increment();
-            served = !putters.isEmpty();
+            served |= !putters.isEmpty();
         } else if (status == Completion.EMPTY && r.has(Action.WAIT)) {
             return hold(r, getters);
         } else if (status == Completion.RING_CORRUPT) {
@@ -221,6 +246,7 @@ final class Ring extends SerialTarget {
             r.deadline = timers.now() + micros * 1000;
             r.binding.context.module.tally().waits.increment();
             list.add(r);
+            earliestEnd = Math.min(earliestEnd, r.deadline);
             // The next turn sets the timer.
             served = true;
         }
@@ -264,7 +290,11 @@ final class Ring extends SerialTarget {
     @Override
     protected boolean attend() {
         served = false;
+        boolean sweep = takeSweep();
         if (putters.isEmpty() && getters.isEmpty()) {
+            if (wantsSpace) {
+                settle();
+            }
             return false;
         }
         if (state != RingState.OPEN || !owner.reachable()) {
@@ -275,8 +305,11 @@ final class Ring extends SerialTarget {
             serve(putters);
             serve(getters);
             long now = timers.now();
-            expire(putters.removeEnded(now));
-            expire(getters.removeEnded(now));
+            if (sweep || now >= earliestEnd) {
+                expire(putters.removeEnded(now));
+                expire(getters.removeEnded(now));
+                earliestEnd = Math.min(putters.deadline(), getters.deadline());
+            }
         }
         settle();
         return served;
@@ -288,8 +321,7 @@ final class Ring extends SerialTarget {
                 served = true;
                 return;
             }
-            // Out of the list first: a finished request may at once be filled in anew by its context on another thread,
-            // and be in another list by the time that this thread looks at its link.
+            // Out of the list first: once finished, the request is its context's again, and may come back at once.
             Request r = list.removeFirst();
             Outcome outcome = attempt(r);
             if (outcome == Outcome.HELD) {
@@ -320,26 +352,19 @@ final class Ring extends SerialTarget {
 
     /** Nobody waits for room any more, or somebody still does: says so to the owner, and to the timer. */
     private void settle() {
+        waiters = !putters.isEmpty() || !getters.isEmpty();
         if (wantsSpace && putters.isEmpty()) {
             wantsSpace = false;
             clearWish();
         }
-        long wakeAt = Long.MAX_VALUE;
-        if (!putters.isEmpty()) {
-            wakeAt = putters.deadline();
-            if (!shared()) {
-                wakeAt = Math.min(wakeAt, timers.now() + LOOK_NANOS);
-            }
+        if (!waiters) {
+            earliestEnd = Long.MAX_VALUE;
+            return;
         }
-        if (!getters.isEmpty()) {
-            wakeAt = Math.min(wakeAt, getters.deadline());
+        if (timer == null) {
+            timer = timers.timer(this::wakeLater);
         }
-        if (wakeAt != Long.MAX_VALUE) {
-            if (timer == null) {
-                timer = timers.timer(this::wakeLater);
-            }
-            timer.arm(wakeAt);
-        }
+        timer.arm(putters.isEmpty() || shared() ? earliestEnd : Math.min(earliestEnd, timers.now() + LOOK_NANOS));
     }
 
     private void clearWish() {

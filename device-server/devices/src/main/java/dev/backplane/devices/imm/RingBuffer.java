@@ -40,6 +40,24 @@ final class RingBuffer {
         this.capacity = block.getLong(record + ModuleBlock.RING_CAPACITY);
     }
 
+    /**
+     * Whether a ring may be there: sizes as {@link RingHeader} says, and at a page boundary, so that neither its header's
+     * words nor an element's head straddles pages that do not follow each other.
+     */
+    static boolean plausible(RegisteredMemory memory, long offset, long capacity) {
+        return capacity >= RingHeader.MIN_CAPACITY
+                && capacity <= RingHeader.MAX_CAPACITY
+                && Long.bitCount(capacity) == 1
+                && offset % RingHeader.BYTES == 0
+                && memory.firstOffset % RingHeader.BYTES == 0
+                && memory.contains(offset, RingHeader.BYTES + capacity);
+    }
+
+    /** Whether positions are those of a ring. */
+    static boolean plausible(long tail, long head, long capacity) {
+        return Long.compareUnsigned(tail - head, capacity) <= 0 && ((tail | head) & (ALIGN - 1)) == 0;
+    }
+
     /** Writes the device's part of the header of a new ring; state last. */
     void open(GuestCursor c, int id) {
         c.setLong(header + RingHeader.TAIL, 0);
@@ -117,7 +135,8 @@ final class RingBuffer {
         }
         if (!shared) {
             long head = c.getLongAcquire(header + RingHeader.HEAD);
-            if (Long.compareUnsigned(tail - head, capacity) > 0 || (head & (ALIGN - 1)) != 0) {
+            // Between the head seen before and the tail: what was free once stays free.
+            if (Long.compareUnsigned(tail - head, tail - head()) > 0 || (head & (ALIGN - 1)) != 0) {
                 return Completion.RING_CORRUPT;
             }
             block.setLong(record + ModuleBlock.RING_HEAD, head);

@@ -41,6 +41,8 @@ abstract class SerialTarget extends DrainLoop {
 
     /** Youngest first. */
     private volatile Request inbox;
+
+    private volatile boolean sweepWanted;
     /** Taken out of the inbox, oldest first. Belongs to the loop, as does all below. */
     private Request queue;
 
@@ -87,6 +89,21 @@ abstract class SerialTarget extends DrainLoop {
         }
     }
 
+    /** Has requests thrown out of wait lists that nobody waits for any more. */
+    final void sweep() {
+        sweepWanted = true;
+        wake();
+    }
+
+    /** Whether that is wanted; by the loop, which then does it. */
+    protected final boolean takeSweep() {
+        if (!sweepWanted) {
+            return false;
+        }
+        sweepWanted = false;
+        return true;
+    }
+
     private void push(Request r) {
         Request top;
         do {
@@ -108,7 +125,7 @@ abstract class SerialTarget extends DrainLoop {
             step(r);
         }
         boolean more = current == null && attend();
-        return more || current != null || queue != null;
+        return more || current != null || queue != null || inbox != null;
     }
 
     /** Whether a request is half done: until it is finished nothing else may happen here. */

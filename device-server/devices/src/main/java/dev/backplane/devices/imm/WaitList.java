@@ -20,7 +20,7 @@ final class WaitList {
         last = r;
     }
 
-    /** Puts one back before all others. */
+    /** Puts back what {@link #removeFirst} gave. */
     void addFirst(Request r) {
         r.next = first;
         first = r;
@@ -71,10 +71,10 @@ final class WaitList {
         return ended;
     }
 
-    /** The earliest deadline; the list is not empty. */
+    /** The earliest deadline, or {@link Long#MAX_VALUE} if nothing waits. */
     long deadline() {
-        long earliest = first.deadline;
-        for (Request r = first.next; r != null; r = r.next) {
+        long earliest = Long.MAX_VALUE;
+        for (Request r = first; r != null; r = r.next) {
             earliest = Math.min(earliest, r.deadline);
         }
         return earliest;

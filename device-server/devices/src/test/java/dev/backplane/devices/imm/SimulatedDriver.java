@@ -21,6 +21,19 @@ final class SimulatedDriver implements AutoCloseable {
         this(module, new SimulatedGuest(RAM));
     }
 
+    private SimulatedDriver(MessagingModule module, SimulatedGuest guest, SimulatedDriver before) {
+        this.module = module;
+        this.guest = guest;
+        this.stride = before.stride;
+        this.command = before.command;
+        this.eventTable = before.eventTable;
+    }
+
+    /** The same driver, in a guest that was moved to another module. */
+    static SimulatedDriver restored(MessagingModule module, SimulatedGuest guest, SimulatedDriver before) {
+        return new SimulatedDriver(module, guest, before);
+    }
+
     SimulatedDriver(MessagingModule module, SimulatedGuest guest) {
         this.module = module;
         this.guest = guest;

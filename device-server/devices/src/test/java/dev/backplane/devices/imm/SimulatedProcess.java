@@ -30,6 +30,14 @@ final class SimulatedProcess {
         this.page = driver.guest.mappedBar(ImmRegisters.CONTEXT_BAR).asSlice((long) context * stride, stride);
     }
 
+    /** The same process, in a guest that was moved. */
+    SimulatedProcess movedTo(SimulatedDriver there) {
+        SimulatedProcess p = new SimulatedProcess(there, context, generation, (int) page.byteSize());
+        p.submitted = submitted;
+        p.taken = taken;
+        return p;
+    }
+
     /** A completion as found in its slot. */
     record Result(int status, int length, long value, long tag, int node, int context, int index) {}
 
@@ -123,11 +131,17 @@ final class SimulatedProcess {
     void store(int submit) {
         submitted = submit;
         WORD.setRelease(page, (long) ContextPage.SUBMIT, submit);
-        // As bp_submit(): either the module sees submit, or this sees that the doorbell is wanted.
+        // As bp_flush(): either the module sees submit, or this sees that the doorbell is wanted.
         VarHandle.fullFence();
         if ((int) WORD.getAcquire(page, (long) ContextPage.DOORBELL_WANTED) != 0) {
             ring();
         }
+    }
+
+    /** Stores submit only. */
+    void storeQuietly(int submit) {
+        submitted = submit;
+        WORD.setRelease(page, (long) ContextPage.SUBMIT, submit);
     }
 
     void ring() {

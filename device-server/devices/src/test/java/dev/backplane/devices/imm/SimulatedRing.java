@@ -69,6 +69,11 @@ final class SimulatedRing {
         return e;
     }
 
+    /** Whether the commit word at the head is there. */
+    boolean hasElement() {
+        return guest.getIntAcquire(data(head & (capacity - 1))) != 0;
+    }
+
     private long consumed;
 
     private Element peek() {
@@ -111,10 +116,14 @@ final class SimulatedRing {
                 payload);
     }
 
-    /** Publishes the room; returns whether the module wants to be told. */
-    boolean release() {
+    /** Publishes the room. */
+    private void release() {
         setHead(consumed);
         VarHandle.fullFence();
+    }
+
+    /** After {@link #poll}: whether the module wants to be told of room. */
+    boolean wantsSpace() {
         return guest.getInt(header(RingHeader.SPACE_WANTED)) != 0;
     }
 }
