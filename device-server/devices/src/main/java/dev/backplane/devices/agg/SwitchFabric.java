@@ -52,7 +52,8 @@ public final class SwitchFabric implements AutoCloseable {
     /**
      * Adds a node's vNIC.
      *
-     * @throws IllegalArgumentException when the node's name, id or address is there already
+     * @throws IllegalArgumentException when the node's name, id or address is there already, or when a mirror would cross
+     *     partitions
      * @throws IllegalStateException when there are as many ports as the configuration allows
      */
     public synchronized VnicDevice addNode(Node node, PortConfig config) {
@@ -72,7 +73,23 @@ public final class SwitchFabric implements AutoCloseable {
         domain.add(device.port());
         domain.fix(node.mac(), device.port());
         devices.add(device);
+        for (VnicDevice d : devices) {
+            mirror(d, device);
+            mirror(device, d);
+        }
         return device;
+    }
+
+    /** Ports may be added in any order: a mirror begins when both are there. */
+    private static void mirror(VnicDevice from, VnicDevice to) {
+        if (!to.node().name().equals(from.port().config().mirrorTo()) || from == to) {
+            return;
+        }
+        if (!from.node().partition().equals(to.node().partition())) {
+            throw new IllegalArgumentException(from.node() + " cannot be mirrored to " + to.node()
+                    + ": nodes of different partitions never exchange a frame");
+        }
+        from.port().mirror(to.port());
     }
 
     /** Counters of all partitions together. */

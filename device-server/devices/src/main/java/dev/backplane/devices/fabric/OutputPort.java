@@ -164,7 +164,8 @@ public abstract class OutputPort extends DrainLoop {
         return true;
     }
 
-    final void mirror(OutputPort to) {
+    /** Has a copy of every frame from and to this port go to {@code to} as well, a port of the same partition. */
+    public final void mirror(OutputPort to) {
         mirror = to;
     }
 
