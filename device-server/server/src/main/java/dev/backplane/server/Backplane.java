@@ -10,6 +10,7 @@ import dev.backplane.server.command.NodesCommand;
 import dev.backplane.server.command.PortCommand;
 import dev.backplane.server.command.ProbeCommand;
 import dev.backplane.server.command.QemuArgsCommand;
+import dev.backplane.server.command.RingsCommand;
 import dev.backplane.server.command.ServeCommand;
 import dev.backplane.server.command.ThreadsCommand;
 import dev.backplane.server.command.TopologyCommand;
@@ -43,6 +44,7 @@ public final class Backplane {
             "port",
             "macs",
             "memory",
+            "rings",
             "probe",
             "config",
             "threads",
@@ -61,6 +63,7 @@ public final class Backplane {
             case "port" -> PortCommand.class;
             case "macs" -> MacsCommand.class;
             case "memory" -> MemoryCommand.class;
+            case "rings" -> RingsCommand.class;
             case "probe" -> ProbeCommand.class;
             case "config" -> ConfigCommand.class;
             case "threads" -> ThreadsCommand.class;

@@ -59,6 +59,12 @@ public final class ManagementRoutes {
                         "/memory",
                         "use of rendezvous memory",
                         r -> Response.json(FabricView.memory(server.fabric())))
+                .add("GET", "/rings", "ring buffers of all nodes", r -> Response.json(MessagingView.rings(server)))
+                .add(
+                        "GET",
+                        "/contexts",
+                        "GET/PUT contexts of all nodes that have been used",
+                        r -> Response.json(MessagingView.contexts(server)))
                 .add(
                         "GET",
                         "/config",

@@ -78,7 +78,7 @@ class CommandLineTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"nodes", "counters", "macs", "memory", "config"})
+    @ValueSource(strings = {"nodes", "counters", "macs", "memory", "rings", "config"})
     void everyAnswerCanBeHadAsJson(String command) throws Exception {
         JsonNode answer = Json.MAPPER.readTree(ok(command, "--json").out);
         assertTrue(answer.isObject() && !answer.isEmpty(), answer.toString());

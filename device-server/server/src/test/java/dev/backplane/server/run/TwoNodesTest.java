@@ -106,6 +106,17 @@ class TwoNodesTest {
                 assertEquals(Completion.OK, got.status());
                 assertArrayEquals(payload, got.payload());
             }
+            JsonNode seen = api.get("/rings").path("rings");
+            assertEquals(1, seen.size(), seen.toString());
+            assertEquals("node2", seen.path(0).path("node").asText());
+            assertEquals(ring, seen.path(0).path("id").asInt());
+            assertEquals("open", seen.path(0).path("state").asText());
+            assertEquals(20, seen.path(0).path("put").asInt());
+            assertEquals(20, seen.path(0).path("got").asInt());
+            JsonNode contexts = api.get("/contexts").path("contexts");
+            assertEquals(2, contexts.size(), contexts.toString());
+            assertEquals("node1", contexts.path(0).path("node").asText());
+            assertEquals(30, contexts.path(0).path("actions").asInt(), contexts.toString());
             assertEquals(Completion.DENIED, one.put(2, ring, KEY + 1, new byte[8]));
             assertEquals(Completion.EMPTY, one.get(2, ring, KEY).status());
         }
