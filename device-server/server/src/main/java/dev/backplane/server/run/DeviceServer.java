@@ -2,6 +2,7 @@
 package dev.backplane.server.run;
 
 import dev.backplane.devices.Node;
+import dev.backplane.devices.agg.AggRegisters;
 import dev.backplane.devices.agg.SwitchFabric;
 import dev.backplane.devices.agg.VnicDevice;
 import dev.backplane.devices.imm.MessagingConfig;
@@ -157,7 +158,11 @@ public final class DeviceServer implements AutoCloseable {
 
     /** Drain loops that the workers may have to take, all at a time. */
     private static int loops(Topology topology) {
-        return 1024 + 64 * topology.nodes().size();
+        MessagingConfig m = topology.messaging();
+        // Queues and port of a vNIC, contexts and rings of a messaging module with its two own, and a few of the
+        // server.
+        int node = 2 * AggRegisters.MAX_QUEUE_PAIRS + 1 + m.contexts() + m.rings() + 2;
+        return Math.toIntExact(64 + (long) node * topology.nodes().size());
     }
 
     /** What the topology said. */
