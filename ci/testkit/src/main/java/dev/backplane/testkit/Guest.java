@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * A guest that runs in QEMU. A panic, an oops or an unexpected end fails whatever waits for the guest, at once and with
@@ -30,7 +31,7 @@ public final class Guest implements AutoCloseable {
     private volatile Console console;
     private volatile String failure;
     private volatile boolean stopping;
-    private GuestRunner.Instance instance;
+    private volatile GuestRunner.Instance instance;
     private GuestAgent agent;
     private Qmp qmp;
 
@@ -55,7 +56,13 @@ public final class Guest implements AutoCloseable {
     public synchronized void start() {
         failure = null;
         stopping = false;
-        Console fresh = new Console(line -> fail("kernel trouble: " + line));
+        AtomicReference<Console> own = new AtomicReference<>();
+        Console fresh = new Console(line -> {
+            if (console == own.get()) {
+                fail("kernel trouble: " + line);
+            }
+        });
+        own.set(fresh);
         console = fresh;
         try {
             Files.deleteIfExists(directory.resolve("agent"));
@@ -67,7 +74,7 @@ public final class Guest implements AutoCloseable {
                 fresh.drain(started.console());
                 drained.countDown();
             });
-            started.onExit(() -> exited(drained));
+            started.onExit(() -> exited(started, drained));
             awaitSockets(started);
             agent = new GuestAgent(config.name(), directory.resolve("agent"));
             qmp = new Qmp(config.name(), directory.resolve("qmp"));
@@ -174,15 +181,16 @@ public final class Guest implements AutoCloseable {
         kill();
     }
 
-    private void exited(CountDownLatch drained) {
+    private void exited(GuestRunner.Instance ended, CountDownLatch drained) {
         try {
             // The console may hold the reason: let it be read before the end is announced.
             drained.await(5, TimeUnit.SECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        if (!stopping) {
-            fail("QEMU ended: " + instance.errors());
+        // The end of a QEMU that was killed may be told only when its successor runs.
+        if (!stopping && instance == ended) {
+            fail("QEMU ended: " + ended.errors());
         }
     }
 

@@ -103,6 +103,16 @@ class GuestTest {
     }
 
     @Test
+    void endOfAKilledGuestIsNotHeldAgainstItsSuccessor() {
+        bootAgainIfGone();
+        guest.kill();
+        guest.start();
+        guest.awaitBooted();
+        guest.exec("true").ok();
+        guest.assertHealthy();
+    }
+
+    @Test
     void lostGuestFailsTheWaitingCommand() {
         bootAgainIfGone();
         Execution e = guest.start("sleep 1000");
