@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * A guest that runs in QEMU. A panic, an oops or an unexpected end fails whatever waits for the guest, at once and with
@@ -31,7 +30,8 @@ public final class Guest implements AutoCloseable {
     private volatile Console console;
     private volatile String failure;
     private volatile boolean stopping;
-    private volatile GuestRunner.Instance instance;
+    private volatile int boot;
+    private GuestRunner.Instance instance;
     private GuestAgent agent;
     private Qmp qmp;
 
@@ -56,13 +56,9 @@ public final class Guest implements AutoCloseable {
     public synchronized void start() {
         failure = null;
         stopping = false;
-        AtomicReference<Console> own = new AtomicReference<>();
-        Console fresh = new Console(line -> {
-            if (console == own.get()) {
-                fail("kernel trouble: " + line);
-            }
-        });
-        own.set(fresh);
+        boot++;
+        int mine = boot;
+        Console fresh = new Console(line -> fail(mine, "kernel trouble: " + line));
         console = fresh;
         try {
             Files.deleteIfExists(directory.resolve("agent"));
@@ -74,7 +70,7 @@ public final class Guest implements AutoCloseable {
                 fresh.drain(started.console());
                 drained.countDown();
             });
-            started.onExit(() -> exited(started, drained));
+            started.onExit(() -> exited(mine, started, drained));
             awaitSockets(started);
             agent = new GuestAgent(config.name(), directory.resolve("agent"));
             qmp = new Qmp(config.name(), directory.resolve("qmp"));
@@ -181,21 +177,19 @@ public final class Guest implements AutoCloseable {
         kill();
     }
 
-    private void exited(GuestRunner.Instance ended, CountDownLatch drained) {
+    private void exited(int which, GuestRunner.Instance ended, CountDownLatch drained) {
         try {
             // The console may hold the reason: let it be read before the end is announced.
             drained.await(5, TimeUnit.SECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        // The end of a QEMU that was killed may be told only when its successor runs.
-        if (!stopping && instance == ended) {
-            fail("QEMU ended: " + ended.errors());
-        }
+        fail(which, "QEMU ended: " + ended.errors());
     }
 
-    private void fail(String why) {
-        if (stopping) {
+    /** What happened to boot number {@code which}: the end of a QEMU that was killed may be told when its successor runs. */
+    private void fail(int which, String why) {
+        if (stopping || which != boot) {
             return;
         }
         if (failure == null) {
