@@ -62,7 +62,8 @@ final class ContextPoller implements AutoCloseable {
 
     /** Whether the thread has nothing to look at and sleeps. */
     boolean parked() {
-        return parked;
+        // A newcomer may have come that the thread has not woken up for yet.
+        return parked && newcomers.get() == null;
     }
 
     /** Looks at a context from now on, until it is asleep or gone. Any thread. */

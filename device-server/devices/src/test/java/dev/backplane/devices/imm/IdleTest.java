@@ -78,7 +78,7 @@ class IdleTest {
                     Thread.onSpinWait();
                 }
             }
-            assertEquals(actions, one.count("actions"));
+            TestFabric.await("all actions to be counted", () -> one.count("actions") == actions);
             assertTrue(one.count("sleeps") > 0, one.module.counters().toString());
         }
     }
