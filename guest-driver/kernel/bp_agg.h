@@ -32,6 +32,8 @@
 #define BP_AGG_XDP_BUFFER	(PAGE_SIZE - XDP_PACKET_HEADROOM - \
 				 SKB_DATA_ALIGN(sizeof(struct skb_shared_info)))
 #define BP_AGG_RX_COPYBREAK	256
+#define BP_AGG_TX_COPYBREAK	256	/* bytes of a copy, and longest frame copied */
+#define BP_AGG_TX_COPIES	256	/* most frames under way as copies, a power of 2 */
 #define BP_AGG_RX_HEADER	256	/* most bytes of headers */
 #define BP_AGG_RX_BATCH		16	/* buffers worth a refill */
 #define BP_AGG_TX_USECS		1000
@@ -77,7 +79,7 @@ struct bp_agg_ring {
 /**
  * struct bp_agg_tx_slot - what the driver keeps for a transmit descriptor
  * @skb: the frame, if the stack sent it; on its first descriptor
- * @xdpf: the frame, if an XDP program sent it
+ * @xdpf: the frame, if an XDP program sent it; neither: a copy was sent
  * @dma: address of the buffer for the device
  * @length: bytes of the buffer
  * @count: descriptors of the frame; on its first descriptor
@@ -98,6 +100,7 @@ struct bp_agg_tx_slot {
  * @errors: frames that the device refused as malformed
  * @stops: times that the queue was stopped because the ring was full
  * @linearized: frames with too many fragments for the ring
+ * @copied: frames sent as a copy
  * @xdp: frames that an XDP program sent
  * @doorbells: doorbells rung
  * @doorbells_saved: publications for which the device wanted no doorbell
@@ -110,6 +113,7 @@ struct bp_agg_tx_stats {
 	u64 errors;
 	u64 stops;
 	u64 linearized;
+	u64 copied;
 	u64 xdp;
 	u64 doorbells;
 	u64 doorbells_saved;
@@ -153,6 +157,10 @@ struct bp_agg_rx_stats {
  * @ring: the ring; @ring.consumer is the first descriptor not yet freed
  * @slots: one for each descriptor
  * @queue: the stack's queue
+ * @copies: memory for the copies of short frames, BP_AGG_TX_COPYBREAK bytes each
+ * @copies_dma: address of @copies for the device
+ * @copy_count: number of copies that @copies holds, a power of two
+ * @held: frames under way whose memory somebody waits for: all but copies
  * @max_count: most descriptors of one frame on this ring
  * @wake_at: free descriptors at which a stopped queue is woken
  * @timer: polls when nobody else has for a while
@@ -163,6 +171,10 @@ struct bp_agg_tx {
 	struct bp_agg_ring ring;
 	struct bp_agg_tx_slot *slots;
 	struct netdev_queue *queue;
+	void *copies;
+	dma_addr_t copies_dma;
+	u32 copy_count;
+	u32 held;
 	u32 max_count;
 	u32 wake_at;
 	struct hrtimer timer;
@@ -267,7 +279,8 @@ struct bp_agg_coalesce {
  * @max_segments: most descriptors of a frame
  * @filter: BP_AGG_FILTER_* in force
  * @multicast_filter: groups to receive, as the register wants them
- * @copybreak: longest frame that is copied out of its buffer
+ * @rx_copybreak: longest frame that is copied out of its buffer
+ * @tx_copybreak: longest frame that is sent as a copy
  * @msix: interrupts are MSI-X, else INTx
  * @shared_vector: one vector serves everything
  * @tx_coalesce: moderation of transmit interrupts
@@ -300,7 +313,8 @@ struct bp_agg {
 	u32 max_segments;
 	u32 filter;
 	u64 multicast_filter;
-	u32 copybreak;
+	u32 rx_copybreak;
+	u32 tx_copybreak;
 	bool msix;
 	bool shared_vector;
 	struct bp_agg_coalesce tx_coalesce;
@@ -391,6 +405,7 @@ void bp_agg_pair_schedule(struct bp_agg_pair *pair);
 int bp_agg_tx_alloc(struct bp_agg_pair *pair);
 void bp_agg_tx_free(struct bp_agg_pair *pair);
 void bp_agg_tx_empty(struct bp_agg_tx *tx);
+void bp_agg_tx_settle(struct bp_agg_tx *tx);
 void bp_agg_tx_poll(struct bp_agg_tx *tx, int budget);
 void bp_agg_tx_clean(struct bp_agg_tx *tx, int budget);
 bool bp_agg_tx_watch(struct bp_agg_tx *tx);

@@ -22,6 +22,7 @@ static const struct bp_agg_counter bp_agg_tx_counters[] = {
 	BP_AGG_TX(errors),
 	BP_AGG_TX(stops),
 	BP_AGG_TX(linearized),
+	BP_AGG_TX(copied),
 	BP_AGG_TX(xdp),
 	BP_AGG_TX(doorbells),
 	BP_AGG_TX(doorbells_saved),
@@ -179,6 +180,8 @@ static void bp_agg_get_ethtool_stats(struct net_device *dev,
 	for (i = 0; i < priv->max_pairs; i++) {
 		struct bp_agg_pair *pair = &priv->pairs[i];
 
+		if (i < priv->pair_count && test_bit(BP_AGG_UP, &priv->flags))
+			bp_agg_tx_settle(&pair->tx);
 		*data++ = READ_ONCE(pair->interrupts);
 		data = bp_agg_copy(data, &pair->tx.stats, &pair->tx.sync,
 				   bp_agg_tx_counters,
@@ -356,10 +359,16 @@ static int bp_agg_get_tunable(struct net_device *dev,
 {
 	struct bp_agg *priv = netdev_priv(dev);
 
-	if (tunable->id != ETHTOOL_RX_COPYBREAK)
+	switch (tunable->id) {
+	case ETHTOOL_RX_COPYBREAK:
+		*(u32 *)data = priv->rx_copybreak;
+		return 0;
+	case ETHTOOL_TX_COPYBREAK:
+		*(u32 *)data = priv->tx_copybreak;
+		return 0;
+	default:
 		return -EOPNOTSUPP;
-	*(u32 *)data = priv->copybreak;
-	return 0;
+	}
 }
 
 static int bp_agg_set_tunable(struct net_device *dev,
@@ -369,12 +378,20 @@ static int bp_agg_set_tunable(struct net_device *dev,
 	struct bp_agg *priv = netdev_priv(dev);
 	u32 value = *(const u32 *)data;
 
-	if (tunable->id != ETHTOOL_RX_COPYBREAK)
+	switch (tunable->id) {
+	case ETHTOOL_RX_COPYBREAK:
+		if (value > BP_AGG_RX_BUFFER)
+			return -EINVAL;
+		WRITE_ONCE(priv->rx_copybreak, value);
+		return 0;
+	case ETHTOOL_TX_COPYBREAK:
+		if (value > BP_AGG_TX_COPYBREAK)
+			return -EINVAL;
+		WRITE_ONCE(priv->tx_copybreak, value);
+		return 0;
+	default:
 		return -EOPNOTSUPP;
-	if (value > BP_AGG_RX_BUFFER)
-		return -EINVAL;
-	WRITE_ONCE(priv->copybreak, value);
-	return 0;
+	}
 }
 
 const struct ethtool_ops bp_agg_ethtool_ops = {

@@ -48,7 +48,8 @@ static void bp_agg_set_defaults(struct bp_agg *priv)
 				priv->max_ring);
 	priv->tx_coalesce.usecs = BP_AGG_TX_USECS;
 	priv->tx_coalesce.frames = BP_AGG_TX_FRAMES;
-	priv->copybreak = BP_AGG_RX_COPYBREAK;
+	priv->rx_copybreak = BP_AGG_RX_COPYBREAK;
+	priv->tx_copybreak = BP_AGG_TX_COPYBREAK;
 }
 
 static int bp_agg_probe(struct pci_dev *pdev, const struct pci_device_id *id)

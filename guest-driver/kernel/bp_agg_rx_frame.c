@@ -303,7 +303,7 @@ bool bp_agg_rx_frame(struct bp_agg_rx *rx, u32 available)
 		return true;
 	}
 	if (frame.count == 1 &&
-	    frame.length <= bp_agg_rx_pair(rx)->priv->copybreak)
+	    frame.length <= bp_agg_rx_pair(rx)->priv->rx_copybreak)
 		skb = bp_agg_rx_copy(rx, frame.length);
 	else
 		skb = bp_agg_rx_build(rx, &frame);

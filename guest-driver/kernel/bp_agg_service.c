@@ -184,7 +184,8 @@ unlock:
 
 /*
  * Finds frames that nobody has fetched since the last time: an interrupt got
- * lost. Polling again also arms the interrupt again.
+ * lost. Polling again also arms the interrupt again. Copies that were sent are
+ * taken back here at the latest.
  */
 static void bp_agg_check_stall(struct bp_agg_pair *pair)
 {
@@ -201,6 +202,7 @@ static void bp_agg_check_stall(struct bp_agg_pair *pair)
 	}
 	pair->waiting = waiting;
 	pair->waiting_at = consumer;
+	bp_agg_tx_settle(&pair->tx);
 }
 
 static void bp_agg_service_work(struct work_struct *work)

@@ -4,7 +4,9 @@
  *
  * Interrupts for completed frames are dear and seldom needed: whoever sends or
  * receives next takes the frames back on the way, and a timer bounds the time
- * until then. Only a queue that is stopped needs the interrupt at once.
+ * until then. Only a queue that is stopped needs the interrupt at once. Nobody
+ * waits for the memory of a short frame, since a copy of it is sent: it needs
+ * no timer either, and the service takes it back at last.
  */
 
 #include <linux/dma-mapping.h>
@@ -51,6 +53,15 @@ int bp_agg_tx_alloc(struct bp_agg_pair *pair)
 	if (err)
 		goto free_slots;
 
+	tx->copy_count = min_t(u32, priv->tx_size, BP_AGG_TX_COPIES);
+	tx->copies = dma_alloc_coherent(&priv->pdev->dev,
+					tx->copy_count * BP_AGG_TX_COPYBREAK,
+					&tx->copies_dma, GFP_KERNEL);
+	if (!tx->copies) {
+		err = -ENOMEM;
+		goto free_ring;
+	}
+
 	/* Thresholds that every ring can reach, from 2 descriptors on. */
 	tx->max_count = min3((u32)MAX_SKB_FRAGS + 1, priv->max_segments,
 			     priv->tx_size);
@@ -59,6 +70,8 @@ int bp_agg_tx_alloc(struct bp_agg_pair *pair)
 	bp_agg_timer_setup(&tx->timer, bp_agg_tx_timer);
 	return 0;
 
+free_ring:
+	bp_agg_ring_free(priv, &tx->ring);
 free_slots:
 	kvfree(tx->slots);
 	tx->slots = NULL;
@@ -71,9 +84,16 @@ free_slots:
  */
 void bp_agg_tx_free(struct bp_agg_pair *pair)
 {
-	bp_agg_ring_free(pair->priv, &pair->tx.ring);
-	kvfree(pair->tx.slots);
-	pair->tx.slots = NULL;
+	struct bp_agg_tx *tx = &pair->tx;
+
+	if (!tx->slots)
+		return;
+	dma_free_coherent(&pair->priv->pdev->dev,
+			  tx->copy_count * BP_AGG_TX_COPYBREAK, tx->copies,
+			  tx->copies_dma);
+	bp_agg_ring_free(pair->priv, &tx->ring);
+	kvfree(tx->slots);
+	tx->slots = NULL;
 }
 
 /**
@@ -111,7 +131,7 @@ void bp_agg_tx_empty(struct bp_agg_tx *tx)
 		if (slot->skb) {
 			bp_agg_tx_unmap(tx, ring->consumer, count);
 			dev_kfree_skb_any(slot->skb);
-		} else {
+		} else if (slot->xdpf) {
 			xdp_return_frame(slot->xdpf);
 		}
 		ring->consumer += count;
@@ -119,6 +139,7 @@ void bp_agg_tx_empty(struct bp_agg_tx *tx)
 		tx->stats.dropped++;
 		u64_stats_update_end(&tx->sync);
 	}
+	tx->held = 0;
 	netdev_tx_reset_queue(tx->queue);
 }
 
@@ -131,17 +152,20 @@ static u32 bp_agg_tx_release(struct bp_agg_tx *tx, u32 index, int budget,
 {
 	struct bp_agg_tx_slot *slot = bp_agg_tx_slot(tx, index);
 	struct sk_buff *skb = slot->skb;
-	u32 length;
+	u32 length = slot->length;
 
-	if (!skb) {
+	if (slot->xdpf) {
 		/* Its page stays mapped, by its pool. */
-		length = slot->length;
 		xdp_return_frame(slot->xdpf);
+		tx->held--;
 		return length;
 	}
-	length = skb->len;
-	bp_agg_tx_unmap(tx, index, slot->count);
-	napi_consume_skb(skb, budget);
+	if (skb) {
+		length = skb->len;
+		bp_agg_tx_unmap(tx, index, slot->count);
+		napi_consume_skb(skb, budget);
+		tx->held--;
+	}
 	done->frames++;
 	done->bytes += length;
 	return length;
@@ -200,6 +224,10 @@ bool bp_agg_tx_watch(struct bp_agg_tx *tx)
 		return true;
 	if (netif_xmit_stopped(tx->queue) || !coalesce->usecs)
 		return bp_agg_tx_arm(tx);
+	if (!tx->held) {
+		bp_agg_ring_disarm(ring);
+		return true;
+	}
 
 	/* No hurry, so no race to be lost either: the timer will come. */
 	bp_agg_ring_want(ring, ring->consumer + coalesce->frames - 1);
@@ -253,6 +281,19 @@ void bp_agg_tx_clean(struct bp_agg_tx *tx, int budget)
 	if (netif_tx_queue_stopped(tx->queue) &&
 	    bp_agg_tx_space(tx) >= tx->wake_at)
 		netif_tx_wake_queue(tx->queue);
+}
+
+/**
+ * bp_agg_tx_settle() - count what the device has completed, now
+ * @tx: transmit side of a device that is up, and stays so meanwhile
+ *
+ * Nothing wakes us for the completion of a copy.
+ */
+void bp_agg_tx_settle(struct bp_agg_tx *tx)
+{
+	__netif_tx_lock_bh(tx->queue);
+	bp_agg_tx_clean(tx, 0);
+	__netif_tx_unlock_bh(tx->queue);
 }
 
 /**

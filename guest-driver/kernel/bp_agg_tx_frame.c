@@ -136,6 +136,63 @@ unmap:
 	return 0;
 }
 
+/*
+ * Writes the descriptor of a copy of a short frame, as bp_agg_tx_map() does for
+ * the frame itself. Returns 0 if the frame is not one for a copy.
+ */
+static u32 bp_agg_tx_copy(struct bp_agg_tx *tx, const struct sk_buff *skb)
+{
+	struct bp_agg_tx_desc *descs = tx->ring.descriptors;
+	u32 index = tx->ring.producer;
+	u32 offset = (index & (tx->copy_count - 1)) * BP_AGG_TX_COPYBREAK;
+	struct bp_agg_tx_desc head = {};
+
+	if (skb->len > READ_ONCE(bp_agg_tx_pair(tx)->priv->tx_copybreak) ||
+	    skb_is_nonlinear(skb) || skb_is_gso(skb))
+		return 0;
+	/* One copy for each of the latest descriptors. */
+	if (index - tx->ring.consumer >= tx->copy_count)
+		return 0;
+	if (!bp_agg_tx_describe(skb, &head))
+		return 0;
+	skb_copy_from_linear_data(skb, tx->copies + offset, skb->len);
+	head.flags |= cpu_to_le16(BP_AGG_TX_END_OF_FRAME);
+	descs[index & (tx->ring.size - 1)] = head;
+	bp_agg_tx_store(tx, index, tx->copies_dma + offset, skb->len);
+	return 1;
+}
+
+/* Puts a frame into the ring. Returns false if it cannot be sent. */
+static bool bp_agg_tx_queue(struct bp_agg_tx *tx, struct sk_buff *skb)
+{
+	struct bp_agg_tx_slot *slot = bp_agg_tx_slot(tx, tx->ring.producer);
+	bool copied;
+
+	slot->count = bp_agg_tx_copy(tx, skb);
+	copied = slot->count;
+	if (!copied)
+		slot->count = bp_agg_tx_map(tx, skb);
+	if (!slot->count)
+		return false;
+
+	/* All bookkeeping before the device can see the frame: it may complete
+	 * at once.
+	 */
+	slot->skb = copied ? NULL : skb;
+	slot->xdpf = NULL;
+	tx->ring.producer += slot->count;
+	skb_tx_timestamp(skb);
+	if (!copied) {
+		tx->held++;
+		return true;
+	}
+	dev_consume_skb_any(skb);
+	u64_stats_update_begin(&tx->sync);
+	tx->stats.copied++;
+	u64_stats_update_end(&tx->sync);
+	return true;
+}
+
 /**
  * bp_agg_start_xmit() - send a frame
  * @skb: frame
@@ -150,7 +207,7 @@ netdev_tx_t bp_agg_start_xmit(struct sk_buff *skb, struct net_device *dev)
 	struct bp_agg_tx *tx = &pair->tx;
 	struct bp_agg_ring *ring = &tx->ring;
 	bool more = netdev_xmit_more();
-	u32 count;
+	u32 length;
 
 	if (unlikely(pair->resting))
 		goto drop;
@@ -172,24 +229,17 @@ netdev_tx_t bp_agg_start_xmit(struct sk_buff *skb, struct net_device *dev)
 		return NETDEV_TX_BUSY;
 	}
 
-	count = bp_agg_tx_map(tx, skb);
-	if (!count)
+	/* A frame that was copied is freed at once. */
+	length = skb->len;
+	if (!bp_agg_tx_queue(tx, skb))
 		goto drop;
-
-	/* All bookkeeping before the device can see the frame: it may complete
-	 * at once.
-	 */
-	bp_agg_tx_slot(tx, ring->producer)->skb = skb;
-	bp_agg_tx_slot(tx, ring->producer)->count = count;
-	ring->producer += count;
-	skb_tx_timestamp(skb);
 	if (bp_agg_tx_space(tx) < tx->max_count) {
 		netif_tx_stop_queue(tx->queue);
 		u64_stats_update_begin(&tx->sync);
 		tx->stats.stops++;
 		u64_stats_update_end(&tx->sync);
 	}
-	if (__netdev_tx_sent_queue(tx->queue, skb->len, more))
+	if (__netdev_tx_sent_queue(tx->queue, length, more))
 		bp_agg_tx_finish(tx);
 	return NETDEV_TX_OK;
 
@@ -236,6 +286,7 @@ bool bp_agg_tx_xdp(struct bp_agg_tx *tx, struct xdp_frame *xdpf,
 	bp_agg_tx_slot(tx, index)->xdpf = xdpf;
 	bp_agg_tx_slot(tx, index)->count = 1;
 	tx->ring.producer++;
+	tx->held++;
 	u64_stats_update_begin(&tx->sync);
 	tx->stats.xdp++;
 	u64_stats_update_end(&tx->sync);

@@ -88,6 +88,42 @@ class EthernetTest {
         }
     }
 
+    /** Short frames are sent as copies, whose completion nobody waits for, and are counted all the same. */
+    @Test
+    void shortFramesAreSentAsCopiesUpToTheTunablesLength() {
+        Guest g = CLUSTER.node(1);
+        String dev = Guests.netdev(g);
+        try {
+            for (int copybreak : new int[] {256, 100, 0}) {
+                g.exec("ethtool --set-tunable " + dev + " tx-copybreak " + copybreak)
+                        .ok();
+                for (int payload : new int[] {1, 58, 59, 214, 215, 1000}) {
+                    long copied = counter(g, dev, "tx0_copied");
+                    long sent = counter(g, dev, "tx0_packets");
+                    g.exec("ping -c 30 -i 0.01 -W 5 -s " + payload + " " + Cluster.address(2))
+                            .ok();
+                    // 42 bytes of headers. Other frames (ARP, IPv6) may be sent at any time, but not thirty.
+                    boolean copies = counter(g, dev, "tx0_copied") - copied >= 30;
+                    assertEquals(
+                            payload + 42 <= copybreak, copies, "tx-copybreak " + copybreak + ", ping -s " + payload);
+                    assertTrue(counter(g, dev, "tx0_packets") - sent >= 30, "sent frames are not counted");
+                }
+            }
+            assertTrue(
+                    g.exec("ethtool --set-tunable " + dev + " tx-copybreak 257").exitCode() != 0,
+                    "a copy is 256 bytes at most");
+        } finally {
+            g.exec("ethtool --set-tunable " + dev + " tx-copybreak 256").ok();
+        }
+    }
+
+    private static long counter(Guest guest, String dev, String name) {
+        return Long.parseLong(guest.exec("ethtool -S " + dev + " | sed -n 's/^ *" + name + ": //p'")
+                .ok()
+                .out()
+                .strip());
+    }
+
     @Test
     void tcpCarriesAFileIntactBothWays() {
         for (int[] pair : new int[][] {{1, 2}, {2, 1}}) {
