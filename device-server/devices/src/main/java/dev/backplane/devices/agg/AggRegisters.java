@@ -5,6 +5,7 @@ import static dev.backplane.vfiouser.layout.Access.RO;
 import static dev.backplane.vfiouser.layout.Access.RW;
 import static dev.backplane.vfiouser.layout.Access.RW1C;
 
+import dev.backplane.devices.fabric.Offloads;
 import dev.backplane.vfiouser.layout.Constants;
 import dev.backplane.vfiouser.layout.Struct;
 
@@ -128,11 +129,11 @@ public final class AggRegisters {
     public static final int EVENT_QUEUE = 4;
     public static final int FILTER_PROMISCUOUS = 1;
     public static final int FILTER_ALL_MULTICAST = 2;
-    public static final int FEATURE_CHECKSUM = 1;
-    public static final int FEATURE_TSO4 = 2;
-    public static final int FEATURE_TSO6 = 4;
-    public static final int FEATURE_UDP_SEGMENTATION = 8;
-    public static final int FEATURE_VLAN = 0x10;
+    public static final int FEATURE_CHECKSUM = Offloads.TAKES_CHECKSUM;
+    public static final int FEATURE_TSO4 = Offloads.TAKES_TSO4;
+    public static final int FEATURE_TSO6 = Offloads.TAKES_TSO6;
+    public static final int FEATURE_UDP_SEGMENTATION = Offloads.TAKES_UDP_SEGMENTATION;
+    public static final int FEATURE_VLAN = Offloads.TAKES_VLAN;
     public static final int FEATURE_MULTI_QUEUE = 0x20;
     public static final int FEATURE_MODERATION = 0x40;
 

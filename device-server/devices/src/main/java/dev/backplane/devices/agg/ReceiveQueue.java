@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.backplane.devices.agg;
 
-import dev.backplane.devices.fabric.Frame;
-import dev.backplane.devices.fabric.FrameCursor;
-import dev.backplane.devices.fabric.VlanTag;
+import dev.backplane.devices.fabric.Packet;
 import dev.backplane.vfiouser.memory.GuestMemory;
 import dev.backplane.vfiouser.memory.GuestMemoryFault;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 
 /**
  * The receive side of one queue: promise 6. A frame moves to the guest when receive buffers for all of it are there,
@@ -24,10 +20,6 @@ final class ReceiveQueue {
     }
 
     private final QueueLink link;
-    private final FrameCursor cursor;
-    /** The two addresses of a frame and a tag, for guests that take tags inside frames. */
-    private final MemorySegment tagged = Arena.ofAuto().allocate(VlanTag.OFFSET + VlanTag.BYTES, 8);
-
     private final long[] addresses = new long[AggRegisters.MAX_RING_SIZE];
     private final int[] lengths = new int[AggRegisters.MAX_RING_SIZE];
 
@@ -38,9 +30,8 @@ final class ReceiveQueue {
     private int frames;
     private boolean wantsBuffers;
 
-    ReceiveQueue(QueueLink link, FrameCursor cursor) {
+    ReceiveQueue(QueueLink link) {
         this.link = link;
-        this.cursor = cursor;
     }
 
     QueueLink link() {
@@ -80,18 +71,18 @@ final class ReceiveQueue {
         return ring != null;
     }
 
-    /** Moves a frame out; the queue is active. A fault of the ring itself stops the queue: then it is not any more. */
-    Result move(Frame frame, GuestMemory memory, boolean tagInside) {
+    /** Moves a packet out; the queue is active. A fault of the ring itself stops the queue: then it is not any more. */
+    Result move(Packet packet, GuestMemory memory) {
         try {
-            return gate(frame, memory, tagInside);
+            return gate(packet, memory);
         } catch (GuestMemoryFault fault) {
             end(fault);
             return Result.NO_BUFFER;
         }
     }
 
-    private Result gate(Frame frame, GuestMemory memory, boolean tagInside) {
-        int bytes = frame.length + (tagInside ? VlanTag.BYTES : 0);
+    private Result gate(Packet packet, GuestMemory memory) {
+        int bytes = packet.length();
         while (true) {
             int buffers = collect(bytes);
             if (buffers == 0) {
@@ -108,9 +99,9 @@ final class ReceiveQueue {
                 }
                 continue;
             }
-            int bad = fill(frame, memory, tagInside, bytes, buffers);
+            int bad = fill(packet, memory, bytes, buffers);
             if (bad < 0) {
-                complete(frame, bytes, buffers);
+                complete(packet, bytes, buffers);
                 frames++;
                 return Result.MOVED;
             }
@@ -140,8 +131,8 @@ final class ReceiveQueue {
     }
 
     /** Moves the data into the buffers; returns the first one that is bad, or -1. */
-    private int fill(Frame frame, GuestMemory memory, boolean tagInside, int bytes, int buffers) {
-        cursor.start(frame);
+    private int fill(Packet packet, GuestMemory memory, int bytes, int buffers) {
+        packet.rewind();
         int left = bytes;
         for (int i = 0; i < buffers; i++) {
             if (Integer.compareUnsigned(lengths[i], ReceiveDescriptor.MIN_BUFFER) < 0) {
@@ -149,14 +140,7 @@ final class ReceiveQueue {
             }
             int n = Integer.compareUnsigned(lengths[i], left) < 0 ? lengths[i] : left;
             try {
-                if (i == 0 && tagInside) {
-                    cursor.moveOut(tagged, 0, VlanTag.OFFSET);
-                    VlanTag.write(tagged, VlanTag.OFFSET, frame.vlanTci);
-                    memory.write(addresses[0], tagged, 0, tagged.byteSize());
-                    cursor.moveOut(memory, addresses[0] + tagged.byteSize(), n - (int) tagged.byteSize());
-                } else {
-                    cursor.moveOut(memory, addresses[i], n);
-                }
+                packet.moveOut(memory, addresses[i], n);
             } catch (GuestMemoryFault fault) {
                 if (fault.reason() == GuestMemoryFault.Reason.BROKEN) {
                     throw fault;
@@ -169,9 +153,9 @@ final class ReceiveQueue {
         return -1;
     }
 
-    private void complete(Frame frame, int bytes, int buffers) {
+    private void complete(Packet packet, int bytes, int buffers) {
         for (int i = 0; i < buffers; i++) {
-            ReceiveWords.write(ring.completions, ring.place(next + i), frame, lengths[i], bytes, i, buffers);
+            ReceiveWords.write(ring.completions, ring.place(next + i), packet, lengths[i], bytes, i, buffers);
         }
         next += buffers;
     }

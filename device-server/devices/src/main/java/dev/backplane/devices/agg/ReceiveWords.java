@@ -2,6 +2,7 @@
 package dev.backplane.devices.agg;
 
 import dev.backplane.devices.fabric.Frame;
+import dev.backplane.devices.fabric.Packet;
 import dev.backplane.vfiouser.memory.GuestRange;
 
 /** Writes receive completions, eight bytes at a time; where a field lies in them follows from its declaration. */
@@ -13,8 +14,8 @@ final class ReceiveWords {
 
     private ReceiveWords() {}
 
-    /** Completes buffer {@code i} of {@code buffers} of a frame, which takes {@code bytes} bytes of it. */
-    static void write(GuestRange to, int place, Frame f, int bytes, int frameBytes, int i, int buffers) {
+    /** Completes buffer {@code i} of {@code buffers} of a packet, which takes {@code bytes} bytes of it. */
+    static void write(GuestRange to, int place, Packet p, int bytes, int packetBytes, int i, int buffers) {
         long at = (long) place * ReceiveCompletion.BYTES;
         int flags = i == buffers - 1 ? ReceiveCompletion.END_OF_FRAME : 0;
         if (i != 0) {
@@ -24,26 +25,29 @@ final class ReceiveWords {
             to.setLong(at + WORD3, 0);
             return;
         }
-        int shift = frameBytes - f.length; // of all offsets, by a tag inside
-        boolean partial = (f.flags & Frame.CHECKSUM_PARTIAL) != 0;
+        Frame f = p.frame();
+        boolean offloads = !p.completed();
+        boolean partial = offloads && (f.flags & Frame.CHECKSUM_PARTIAL) != 0;
+        boolean gso = offloads && f.gsoType != 0;
         flags |= partial ? ReceiveCompletion.CHECKSUM_PARTIAL : 0;
-        flags |= (f.flags & Frame.CHECKSUM_VALID) != 0 ? ReceiveCompletion.CHECKSUM_VALID : 0;
-        flags |= f.vlanTci != 0 ? ReceiveCompletion.VLAN : 0;
-        to.setLong(at + WORD0, bytes | (long) frameBytes << ((ReceiveCompletion.FRAME_LENGTH & 7) * 8));
+        flags |= !offloads || (f.flags & Frame.CHECKSUM_VALID) != 0 ? ReceiveCompletion.CHECKSUM_VALID : 0;
+        int tci = p.tagBytes() == 0 ? f.vlanTci : 0;
+        flags |= tci != 0 ? ReceiveCompletion.VLAN : 0;
+        to.setLong(at + WORD0, bytes | (long) packetBytes << ((ReceiveCompletion.FRAME_LENGTH & 7) * 8));
         to.setLong(
                 at + WORD1,
                 field(ReceiveCompletion.FLAGS, flags)
                         | field(ReceiveCompletion.BUFFERS, buffers)
-                        | field(ReceiveCompletion.VLAN_TCI, f.vlanTci));
+                        | field(ReceiveCompletion.VLAN_TCI, tci));
         to.setLong(
                 at + WORD2,
-                field(ReceiveCompletion.CSUM_START, partial ? f.csumStart + shift : 0)
-                        | field(ReceiveCompletion.CSUM_OFFSET, f.csumOffset)
-                        | field(ReceiveCompletion.GSO_TYPE, f.gsoType)
-                        | field(ReceiveCompletion.GSO_SIZE, f.gsoSize));
+                field(ReceiveCompletion.CSUM_START, partial ? f.csumStart + p.tagBytes() : 0)
+                        | field(ReceiveCompletion.CSUM_OFFSET, partial ? f.csumOffset : 0)
+                        | field(ReceiveCompletion.GSO_TYPE, gso ? f.gsoType : 0)
+                        | field(ReceiveCompletion.GSO_SIZE, gso ? f.gsoSize : 0));
         to.setLong(
                 at + WORD3,
-                field(ReceiveCompletion.HEADER_LENGTH, f.gsoType == 0 ? 0 : f.headerLength + shift)
+                field(ReceiveCompletion.HEADER_LENGTH, gso ? f.headerLength + p.tagBytes() : 0)
                         | field(ReceiveCompletion.SOURCE_NODE, f.sourceNode)
                         | (long) f.flowHash << ((ReceiveCompletion.FLOW_HASH & 7) * 8));
     }

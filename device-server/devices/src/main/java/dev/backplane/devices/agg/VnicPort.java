@@ -2,9 +2,9 @@
 package dev.backplane.devices.agg;
 
 import dev.backplane.devices.fabric.FabricCore;
-import dev.backplane.devices.fabric.Frame;
-import dev.backplane.devices.fabric.FrameCursor;
+import dev.backplane.devices.fabric.Offloads;
 import dev.backplane.devices.fabric.OutputPort;
+import dev.backplane.devices.fabric.Packet;
 import dev.backplane.devices.fabric.PortConfig;
 import dev.backplane.devices.fabric.VlanTag;
 import dev.backplane.devices.loop.Timers;
@@ -12,19 +12,26 @@ import dev.backplane.vfiouser.device.DeviceLink;
 
 /** The output port of a vNIC: its lanes are the receive queues. */
 final class VnicPort extends OutputPort {
+    /** Features that say what the driver can take: the same bits as the fabric's. */
+    private static final int OFFLOADS = Offloads.TAKES_CHECKSUM
+            | Offloads.TAKES_TSO4
+            | Offloads.TAKES_TSO6
+            | Offloads.TAKES_UDP_SEGMENTATION
+            | Offloads.TAKES_VLAN;
+
     private final VnicDevice device;
     private final ReceiveQueue[] queues = new ReceiveQueue[AggRegisters.MAX_QUEUE_PAIRS];
     private final Timers.Timer retry;
     private DeviceLink guest;
+    private int offloads;
     private int token;
 
     VnicPort(FabricCore core, int index, PortConfig config, VnicDevice device) {
         super(core, index, device.node().name(), config, device.count().port, AggRegisters.MAX_QUEUE_PAIRS);
         this.device = device;
         this.retry = device.timers().timer(this::wakeLater);
-        FrameCursor cursor = new FrameCursor(core.memory());
         for (int i = 0; i < queues.length; i++) {
-            queues[i] = new ReceiveQueue(new QueueLink(device, AggRegisters.MAX_QUEUE_PAIRS + i), cursor);
+            queues[i] = new ReceiveQueue(new QueueLink(device, AggRegisters.MAX_QUEUE_PAIRS + i));
         }
     }
 
@@ -43,6 +50,7 @@ final class VnicPort extends OutputPort {
         if (guest == null) {
             return false;
         }
+        offloads = (int) device.driverFeatures() & OFFLOADS;
         token = guest.memory().enter();
         if (!guest.busMaster()) {
             guest.memory().exit(token);
@@ -57,23 +65,23 @@ final class VnicPort extends OutputPort {
     }
 
     @Override
-    protected Delivery deliver(Frame f, int lane) {
+    protected int offloads() {
+        return offloads;
+    }
+
+    @Override
+    protected Delivery deliver(Packet packet, int lane) {
         ReceiveQueue q = queues[lane];
         if (!q.active()) {
             counters().rxDroppedDown.increment();
             return Delivery.DROPPED;
         }
-        boolean tagged = config().vlans().tagged(f.vlan());
-        if (!tagged) {
-            f.vlanTci = 0;
-        }
-        boolean inside = tagged && (device.driverFeatures() & AggRegisters.FEATURE_VLAN) == 0;
         int header = AggRegisters.MIN_FRAME + VlanTag.BYTES;
-        if (f.packetLength() > device.mtu() + header) {
+        if (packet.frame().packetLength() > device.mtu() + header) {
             counters().rxDroppedTooLong.increment();
             return Delivery.DROPPED;
         }
-        return switch (q.move(f, guest.memory(), inside)) {
+        return switch (q.move(packet, guest.memory())) {
             case MOVED -> Delivery.DONE;
             case NO_BUFFER -> {
                 if (q.active()) {

@@ -32,6 +32,9 @@ public final class Frame {
     public int epoch;
     public long due;
 
+    /** Packets that have left the port already, when the frame is segmented for it. */
+    int delivered;
+
     /** Forgets the offload fields: an ordinary frame without VLAN. */
     public void clearOffloads() {
         flags = 0;
@@ -70,6 +73,7 @@ public final class Frame {
         m.set(RendezvousMemory.INT, at + SecondDescriptor.FLOW_HASH, flowHash);
         m.set(RendezvousMemory.INT, at + SecondDescriptor.EPOCH, epoch);
         m.set(RendezvousMemory.LONG, at + SecondDescriptor.DUE, due);
+        m.set(RendezvousMemory.INT, at + SecondDescriptor.DELIVERED, 0);
     }
 
     /** Reads the second descriptor at {@code at}. */
@@ -89,5 +93,11 @@ public final class Frame {
         flowHash = m.get(RendezvousMemory.INT, at + SecondDescriptor.FLOW_HASH);
         epoch = m.get(RendezvousMemory.INT, at + SecondDescriptor.EPOCH);
         due = m.get(RendezvousMemory.LONG, at + SecondDescriptor.DUE);
+        delivered = m.get(RendezvousMemory.INT, at + SecondDescriptor.DELIVERED);
+    }
+
+    /** Notes in the second descriptor at {@code at}, which is the port's own, how many packets have left. */
+    static void storeDelivered(MemorySegment m, long at, int packets) {
+        m.set(RendezvousMemory.INT, at + SecondDescriptor.DELIVERED, packets);
     }
 }

@@ -25,6 +25,30 @@ public final class FrameCursor {
         at = frame.offset;
     }
 
+    /** Goes {@code bytes} bytes on. */
+    void skip(int bytes) {
+        int done = 0;
+        while (done < bytes) {
+            int n = piece(bytes - done);
+            at += n;
+            done += n;
+        }
+    }
+
+    /** Goes {@code bytes} bytes on, and returns their {@linkplain InternetChecksum sum}. */
+    int sum(int bytes) {
+        long sum = 0;
+        int done = 0;
+        while (done < bytes) {
+            int n = piece(bytes - done);
+            int part = InternetChecksum.sum(segment, memory.cellOffset(cell) + at, n);
+            sum += (done & 1) == 0 ? part : InternetChecksum.swap(part);
+            at += n;
+            done += n;
+        }
+        return InternetChecksum.fold(sum);
+    }
+
     /** Moves {@code bytes} bytes in, from a guest's memory. */
     public void moveIn(GuestMemory from, long iova, int bytes) {
         int done = 0;

@@ -2,8 +2,8 @@
 package dev.backplane.devices.fabric;
 
 /**
- * Segmentation offload as it passes through the fabric: the kinds, and the check that what a guest says about a frame
- * fits the frame's own headers. Whoever takes the frame relies on that.
+ * Offloads as they pass through the fabric: the kinds, what an output port can take of them, and the check that what a
+ * guest says about a frame fits the frame's own headers. Whoever takes the frame relies on that.
  */
 public final class Offloads {
     public static final int GSO_NONE = 0;
@@ -21,7 +21,34 @@ public final class Offloads {
     static final int UDP_HEADER = 8;
     static final int UDP_CHECKSUM = 6;
 
+    // What an output port can take; whatever it cannot is done in software on the way to it.
+
+    /** Partial checksums. */
+    public static final int TAKES_CHECKSUM = 1;
+    /** Segmentation of TCP over IPv4. */
+    public static final int TAKES_TSO4 = 2;
+    /** Segmentation of TCP over IPv6. */
+    public static final int TAKES_TSO6 = 4;
+    /** Segmentation of UDP. */
+    public static final int TAKES_UDP_SEGMENTATION = 8;
+    /** A VLAN tag beside the frame. */
+    public static final int TAKES_VLAN = 0x10;
+    /** Nothing: complete packets only. */
+    public static final int TAKES_NOTHING = 0;
+
     private Offloads() {}
+
+    /** What a port has to take of these so that the frame goes out as it is, but for its tag. */
+    static int needed(Frame frame) {
+        int checksum = (frame.flags & Frame.CHECKSUM_PARTIAL) != 0 ? TAKES_CHECKSUM : 0;
+        return checksum
+                | switch (frame.gsoType) {
+                    case GSO_TCPV4 -> TAKES_TSO4;
+                    case GSO_TCPV6 -> TAKES_TSO6;
+                    case GSO_UDP -> TAKES_UDP_SEGMENTATION;
+                    default -> 0;
+                };
+    }
 
     /** Whether the frame's segmentation fields fit its headers, as {@code flow} has read them. */
     static boolean fit(Frame frame, FlowKey flow) {

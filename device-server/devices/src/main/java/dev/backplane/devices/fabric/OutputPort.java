@@ -55,10 +55,12 @@ public abstract class OutputPort extends DrainLoop {
 
     // The loop's own.
     private final Frame frame = new Frame();
+    private final Packet packet;
     private final Places freed;
     private long deficit;
     private long blockedSince;
     private boolean blocked;
+    private boolean partly;
     private int movedFrames;
     private long movedBytes;
     private int releasedFrames;
@@ -85,6 +87,7 @@ public abstract class OutputPort extends DrainLoop {
         long quota = config.quotaBytes() == 0 ? core.config().quotaBytes() : config.quotaBytes();
         this.quotaCells =
                 (int) Math.min(quota / core.memory().cellBytes(), core.memory().capacity());
+        this.packet = new Packet(core.memory());
         this.freed = new Places(core.memory());
         this.waiters = new PortWaitQueue(this);
         this.stuckTimer = core.timers().timer(this::wakeLater);
@@ -101,8 +104,14 @@ public abstract class OutputPort extends DrainLoop {
     /** Starts a turn. Returns whether frames can be moved out at all now. */
     protected abstract boolean beginTurn();
 
-    /** Moves one frame out, all or nothing. */
-    protected abstract Delivery deliver(Frame f, int lane);
+    /**
+     * Moves one packet out, all or nothing. A frame makes one packet, or several when the fabric has to segment it; one
+     * that is dropped takes those after it along.
+     */
+    protected abstract Delivery deliver(Packet packet, int lane);
+
+    /** What the port can take in this turn, {@code Offloads.TAKES_*}; all else is done before {@link #deliver}. */
+    protected abstract int offloads();
 
     /** Ends a turn that {@link #beginTurn} started; the frames that were delivered become visible here. */
     protected abstract void endTurn();
@@ -283,7 +292,7 @@ public abstract class OutputPort extends DrainLoop {
                     if (now != 0 && !pacer.permits(frame, now)) {
                         break;
                     }
-                    Delivery d = deliver(frame, lane);
+                    Delivery d = deliver(first, lane);
                     if (d == Delivery.BLOCKED) {
                         blocked = true;
                         break;
@@ -301,6 +310,44 @@ public abstract class OutputPort extends DrainLoop {
         }
         deficit = 0;
         return false;
+    }
+
+    /** Moves the frame out that was loaded from descriptor {@code first}, in as many packets as the port needs. */
+    private Delivery deliver(int first, int lane) {
+        boolean tagged = config.vlans().tagged(frame.vlan());
+        if (!tagged) {
+            frame.vlanTci = 0;
+        }
+        if (!packet.start(frame, offloads(), tagged)) {
+            counters.rxDroppedMalformed.increment();
+            return Delivery.DROPPED;
+        }
+        Delivery d = deliver(packet, lane);
+        if (packet.completed()) {
+            d = deliverRest(d, first, lane);
+        }
+        return d;
+    }
+
+    /** Goes on after the first attempt with a frame whose packets are completed in software. */
+    private Delivery deliverRest(Delivery firstResult, int first, int lane) {
+        Delivery d = firstResult;
+        int packets = 0;
+        while (d == Delivery.DONE) {
+            packets++;
+            if (!packet.next()) {
+                break;
+            }
+            d = deliver(packet, lane);
+        }
+        counters.rxChecksummed.add(packets);
+        if (d == Delivery.DONE && packet.segmented()) {
+            counters.rxSegmented.increment();
+        } else if (d == Delivery.BLOCKED && packets != 0) {
+            Frame.storeDelivered(core.memory().segment(), core.memory().descriptorOffset(first), packet.index());
+            partly = true;
+        }
+        return d;
     }
 
     /** The port is down: gives up a bounded number of the frames that are queued. */
@@ -351,7 +398,8 @@ public abstract class OutputPort extends DrainLoop {
 
     /** Finds out whether the port is stuck: frames are queued, and for the configured time none has moved out. */
     private void noteProgress() {
-        boolean progress = releasedFrames != 0;
+        boolean progress = releasedFrames != 0 || partly;
+        partly = false;
         releasedFrames = 0;
         releasedCells = 0;
         if (progress && state.compareAndSet(PortState.STUCK, PortState.UP)) {

@@ -29,6 +29,7 @@ public final class SecondDescriptor {
             .u32("flow_hash", DEVICE, "Hash over addresses and ports.")
             .u32("epoch", DEVICE, "Epoch of the output port when the frame was queued.")
             .u64("due", DEVICE, "Earliest time of delivery in nanoseconds of the fabric's clock, 0 for at once.")
+            .u32("delivered", DEVICE, "Packets that have left, when the port has the frame segmented in software.")
             .reservedTo(64)
             .size(64);
 
@@ -50,6 +51,7 @@ public final class SecondDescriptor {
     static final int FLOW_HASH = LAYOUT.offset("flow_hash");
     static final int EPOCH = LAYOUT.offset("epoch");
     static final int DUE = LAYOUT.offset("due");
+    static final int DELIVERED = LAYOUT.offset("delivered");
 
     private SecondDescriptor() {}
 }
