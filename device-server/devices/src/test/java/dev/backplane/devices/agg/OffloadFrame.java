@@ -15,11 +15,10 @@ record OffloadFrame(byte[] data, int gsoType, int gsoSize, int headers, int csum
         ByteBuffer b = ip(to, from, v6, 6, 20 + options, payload, random);
         int transport = b.position();
         b.putInt(random.nextInt()).putInt(random.nextInt()).putInt(random.nextInt());
-        b.put((byte) (5 + options / 4 << 4)).put((byte) random.nextInt(256)).putShort((short) 512);
+        b.put((byte) ((5 + options / 4) << 4)).put((byte) random.nextInt(256)).putShort((short) 512);
         b.putInt(0);
-        fill(b, random);
         int type = v6 ? TransmitDescriptor.GSO_TCPV6 : TransmitDescriptor.GSO_TCPV4;
-        return of(b.array(), type, size, transport + 20 + options, transport, 16);
+        return of(filled(b, random), type, size, transport + 20 + options, transport, 16);
     }
 
     /** A UDP frame with random contents. */
@@ -27,8 +26,7 @@ record OffloadFrame(byte[] data, int gsoType, int gsoSize, int headers, int csum
         ByteBuffer b = ip(to, from, v6, 17, 8, payload, random);
         int transport = b.position();
         b.putInt(random.nextInt()).putShort((short) (8 + payload)).putShort((short) 0);
-        fill(b, random);
-        return of(b.array(), TransmitDescriptor.GSO_UDP, size, transport + 8, transport, 6);
+        return of(filled(b, random), TransmitDescriptor.GSO_UDP, size, transport + 8, transport, 6);
     }
 
     /** The same data as one packet, of which only the checksum is partial. */
@@ -66,10 +64,12 @@ record OffloadFrame(byte[] data, int gsoType, int gsoSize, int headers, int csum
         return b;
     }
 
-    private static void fill(ByteBuffer b, Random random) {
-        byte[] rest = new byte[b.remaining()];
-        random.nextBytes(rest);
-        b.put(rest);
+    /** All of the buffer, with random bytes after its position. */
+    private static byte[] filled(ByteBuffer b, Random random) {
+        byte[] all = new byte[b.capacity()];
+        random.nextBytes(all);
+        b.get(0, all, 0, b.position());
+        return all;
     }
 
     /** Puts the frame into a sender's ring, in two buffers, and rings. */
