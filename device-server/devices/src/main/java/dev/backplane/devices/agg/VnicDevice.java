@@ -10,19 +10,21 @@ import dev.backplane.devices.loop.Timers;
 import dev.backplane.devices.loop.Workers;
 import dev.backplane.vfiouser.counter.CounterGroup;
 import dev.backplane.vfiouser.device.DeviceLink;
-import dev.backplane.vfiouser.device.PciDevice;
+import dev.backplane.vfiouser.device.IoEvent;
+import dev.backplane.vfiouser.device.IoEventDevice;
 import dev.backplane.vfiouser.device.ResetKind;
 import dev.backplane.vfiouser.memory.GuestMemory;
 import dev.backplane.vfiouser.pci.Bar;
 import dev.backplane.vfiouser.pci.PciFunction;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * The aggregation device as one guest sees it: a vNIC. This class is its life: attaching, enabling, resetting. What its
  * registers do is in {@link VnicRegisters}, its transmit side in {@link TransmitQueue}, its receive side in {@link
  * VnicPort}.
  */
-public final class VnicDevice implements PciDevice {
+public final class VnicDevice implements IoEventDevice {
     /** What the device offers. */
     static final long FEATURES = AggRegisters.FEATURE_CHECKSUM
             | AggRegisters.FEATURE_TSO4
@@ -45,6 +47,14 @@ public final class VnicDevice implements PciDevice {
             List.of(Bar.registers(0, AggRegisters.BAR_BYTES)),
             true,
             new PciFunction.Msix(AggRegisters.VECTORS, 0, AggRegisters.MSIX_TABLE, AggRegisters.MSIX_PBA));
+
+    /** Doorbells, a pair of queues after the other: a client that takes few descriptors gets those of the first pairs. */
+    private static final List<IoEvent> IO_EVENTS = IntStream.range(0, AggRegisters.MAX_QUEUE_PAIRS)
+            .boxed()
+            .flatMap(pair -> IntStream.of(pair, AggRegisters.MAX_QUEUE_PAIRS + pair)
+                    .mapToObj(q ->
+                            IoEvent.doorbell(0, AggRegisters.DOORBELLS + (long) q * AggRegisters.DOORBELL_STRIDE, 4)))
+            .toList();
 
     private final Node node;
     private final FabricCore core;
@@ -85,6 +95,11 @@ public final class VnicDevice implements PciDevice {
     @Override
     public PciFunction function() {
         return FUNCTION;
+    }
+
+    @Override
+    public List<IoEvent> ioEvents() {
+        return IO_EVENTS;
     }
 
     @Override

@@ -5,6 +5,8 @@ import dev.backplane.devices.Node;
 import dev.backplane.devices.layout.PciIds;
 import dev.backplane.vfiouser.counter.CounterGroup;
 import dev.backplane.vfiouser.device.DeviceLink;
+import dev.backplane.vfiouser.device.IoEvent;
+import dev.backplane.vfiouser.device.IoEventDevice;
 import dev.backplane.vfiouser.device.Migratable;
 import dev.backplane.vfiouser.device.PciDevice;
 import dev.backplane.vfiouser.device.ResetKind;
@@ -14,6 +16,7 @@ import dev.backplane.vfiouser.pci.Bar;
 import dev.backplane.vfiouser.pci.PciFunction;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * The inter-node messaging module of one node (US 9,672,143): its contexts, its rings, its registers.
@@ -22,7 +25,7 @@ import java.util.List;
  * between them is {@link #live}: a turn enters a use of the guest's memory, then asks whether the module is live; who
  * resets, detaches or stops says so first and then waits for the uses to end.
  */
-public final class MessagingModule implements PciDevice, Migratable {
+public final class MessagingModule implements IoEventDevice, Migratable {
     /** Base class 08h, sub-class 80h: other system peripheral (PCI Code and ID Assignment 1.16, 1.9). */
     private static final int CLASS = 0x088000;
 
@@ -79,6 +82,15 @@ public final class MessagingModule implements PciDevice, Migratable {
     @Override
     public PciFunction function() {
         return function;
+    }
+
+    /** The doorbells of the contexts; the library offers a client the first of them. */
+    @Override
+    public List<IoEvent> ioEvents() {
+        return IntStream.range(0, contexts.size())
+                .mapToObj(n -> IoEvent.doorbell(
+                        ImmRegisters.DOORBELL_BAR, (long) n * fabric.config().stride(), 4))
+                .toList();
     }
 
     @Override

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.backplane.server.guest;
 
+import dev.backplane.vfiouser.client.ClientIoEvent;
 import dev.backplane.vfiouser.client.ClientMemory;
 import dev.backplane.vfiouser.client.VfioUserClient;
 import java.io.IOException;
@@ -11,6 +12,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
@@ -29,7 +32,10 @@ public class RemoteDevice implements AutoCloseable {
     private final VfioUserClient client;
     private final ClientMemory.Block block;
     private final Arena arena = Arena.ofShared();
+    private final Map<Doorbell, ClientIoEvent> doorbells = new HashMap<>();
     private long allocated;
+
+    private record Doorbell(int bar, long offset) {}
 
     /** Connects, shares memory and enables the device on the bus. */
     RemoteDevice(Path socket, long ramBytes) throws IOException {
@@ -62,6 +68,27 @@ public class RemoteDevice implements AutoCloseable {
 
     final void write32(int bar, long offset, long value) throws IOException {
         client.write(bar, offset, 4, value);
+    }
+
+    /** Rings doorbells without messages from now on, as far as the server offers it; returns how many. */
+    public final int useIoEvents() throws IOException {
+        for (int bar = 0; bar <= 4; bar += 2) {
+            if (client.region(bar).bytes() > 0) {
+                for (ClientIoEvent e : client.ioEvents(bar, arena)) {
+                    doorbells.put(new Doorbell(bar, e.offset()), e);
+                }
+            }
+        }
+        return doorbells.size();
+    }
+
+    final void ring(int bar, long offset) throws IOException {
+        ClientIoEvent event = doorbells.get(new Doorbell(bar, offset));
+        if (event == null) {
+            write32(bar, offset, 1);
+        } else {
+            event.write(1);
+        }
     }
 
     final void write64(long offset, long value) throws IOException {
@@ -103,6 +130,7 @@ public class RemoteDevice implements AutoCloseable {
     /** Leaves without a word, as a virtual machine that is killed. */
     @Override
     public final void close() {
+        doorbells.values().forEach(ClientIoEvent::close);
         client.close();
         arena.close();
         block.close();

@@ -96,7 +96,7 @@ public final class RemoteModule extends RemoteDevice {
         WORD.setRelease(page, (long) ContextPage.SUBMIT, submitted);
         VarHandle.fullFence(); // as bp_submit(): either the module sees submit, or this sees that it wants the doorbell
         if ((int) WORD.getAcquire(page, (long) ContextPage.DOORBELL_WANTED) != 0) {
-            write32(ImmRegisters.DOORBELL_BAR, 0, 1);
+            ring(ImmRegisters.DOORBELL_BAR, 0);
         }
         await("action " + index, () -> (int) WORD.getAcquire(page, (long) ContextPage.COMPLETE) == submitted);
         long completion = ContextPage.COMPLETIONS + (long) slot * Completion.BYTES;

@@ -56,7 +56,7 @@ public final class RemoteNic extends RemoteDevice {
 
     private void publish(int queue, long indices, int producer) throws IOException {
         WORD.setRelease(at(indices, QueueIndices.BYTES), (long) QueueIndices.PRODUCER, producer);
-        write32(0, AggRegisters.DOORBELLS + (long) queue * AggRegisters.DOORBELL_STRIDE, 1);
+        ring(0, AggRegisters.DOORBELLS + (long) queue * AggRegisters.DOORBELL_STRIDE);
     }
 
     /** Whether the link is up. */

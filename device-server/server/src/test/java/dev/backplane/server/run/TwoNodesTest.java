@@ -15,6 +15,7 @@ import dev.backplane.server.guest.RemoteModule;
 import dev.backplane.server.guest.RemoteNic;
 import dev.backplane.server.topology.Topology;
 import dev.backplane.server.view.ManagementRoutes;
+import dev.backplane.vfiouser.counter.Counter;
 import dev.backplane.vfiouser.protocol.Limits;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -120,6 +121,39 @@ class TwoNodesTest {
             assertEquals(Completion.DENIED, one.put(2, ring, KEY + 1, new byte[8]));
             assertEquals(Completion.EMPTY, one.get(2, ring, KEY).status());
         }
+    }
+
+    @Test
+    void doorbellsNeedNoMessages() throws Exception {
+        try (RemoteNic one = new RemoteNic(socket("node1.agg.sock"));
+                RemoteNic two = new RemoteNic(socket("node2.agg.sock"));
+                RemoteModule module = new RemoteModule(socket("node1.imm.sock"))) {
+            assertTrue(one.useIoEvents() >= 2, "doorbells of the first pair of queues");
+            assertTrue(two.useIoEvents() >= 2);
+            assertTrue(module.useIoEvents() >= 1, "doorbell of context 0");
+            int ring = module.createRing(KEY);
+            long messages = sum("messages", "node1.agg");
+            for (int i = 0; i < 40; i++) {
+                byte[] there = frame(MacAddress.ofNode(2), MacAddress.ofNode(1), "frame " + i);
+                assertEquals(0, one.send(there));
+                assertArrayEquals(there, two.receive());
+                assertEquals(Completion.OK, module.put(1, ring, KEY, new byte[8]));
+                assertEquals(Completion.OK, module.get(1, ring, KEY).status());
+            }
+            assertEquals(messages, sum("messages", "node1.agg"), "messages while frames went");
+            assertTrue(sum("io_events", "node1.agg") >= 1);
+            assertTrue(sum("io_events", "node2.agg") >= 1);
+        }
+    }
+
+    private long sum(String counter, String socket) {
+        NodeRuntime node = server.node(socket.substring(0, 5));
+        return (socket.endsWith("agg") ? node.agg() : node.imm())
+                .counters().stream()
+                        .flatMap(g -> g.all().stream())
+                        .filter(c -> c.name().equals(counter))
+                        .mapToLong(Counter::get)
+                        .sum();
     }
 
     @Test

@@ -91,6 +91,16 @@ public final class ClientInterrupts implements AutoCloseable {
         set(IrqMessages.DATA_NONE | IrqMessages.ACTION_UNMASK, type, index, 1);
     }
 
+    /**
+     * Has the device unmask an interrupt whenever {@code event} is signalled, without a message.
+     *
+     * @param event stays the caller's; null for never any more
+     */
+    public void unmaskBy(IrqType type, int index, EventFd event) throws IOException {
+        int[] fds = event == null ? new int[0] : new int[] {event.fd().value()};
+        set(IrqMessages.DATA_EVENTFD | IrqMessages.ACTION_UNMASK, type, index, 1, fds);
+    }
+
     /** Has the server signal an interrupt as if the device had raised it. */
     public void trigger(IrqType type, int index) throws IOException {
         set(IrqMessages.DATA_NONE | IrqMessages.ACTION_TRIGGER, type, index, 1);

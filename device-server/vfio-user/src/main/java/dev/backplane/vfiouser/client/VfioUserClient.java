@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.util.List;
 
 /**
  * A vfio-user client: it has one device behind a server's socket to itself, as a virtual machine monitor has. It owns no
@@ -49,6 +50,7 @@ public final class VfioUserClient implements AutoCloseable {
     private final ClientInterrupts interrupts;
     private final ClientMigration migration;
     private final RegionInfo regions;
+    private final IoEventInfo ioEvents;
 
     private VfioUserClient(ClientConnection connection, Capabilities server, int minor, ClientOptions options) {
         this.connection = connection;
@@ -59,6 +61,7 @@ public final class VfioUserClient implements AutoCloseable {
         this.interrupts = new ClientInterrupts(connection, server.maxMsgFds());
         this.migration = new ClientMigration(connection, transferBytes);
         this.regions = new RegionInfo(connection);
+        this.ioEvents = new IoEventInfo(connection);
         connection.serverCommands(memory::answer);
     }
 
@@ -189,6 +192,15 @@ public final class VfioUserClient implements AutoCloseable {
      */
     public MemorySegment map(int index, int area, Arena arena) throws IOException {
         return regions.map(index, area, arena);
+    }
+
+    /**
+     * Asks for the registers of a region that can be written to without a message; the caller closes them.
+     *
+     * @param arena for the memory of the values, unmapped when it is closed; a shared one when several threads write
+     */
+    public List<ClientIoEvent> ioEvents(int index, Arena arena) throws IOException {
+        return ioEvents.of(index, arena);
     }
 
     /**

@@ -22,6 +22,9 @@ public final class EventFd implements AutoCloseable {
     private static final int EFD_CLOEXEC = 0x80000;
     private static final int EFD_NONBLOCK = 0x800;
     private static final short POLLOUT = 4;
+    private static final int RWF_NOWAIT = 8;
+    private static final int IOV = 8;
+    private static final int VALUE = 24;
     private static final String LINK = "anon_inode:[eventfd]";
 
     /** The value 1, which every signal adds. */
@@ -29,13 +32,18 @@ public final class EventFd implements AutoCloseable {
 
     private final FileDescriptor fd;
 
-    /** {@code struct pollfd}. Threads that signal at once write the same answers into it, and only the result counts. */
-    private final MemorySegment poll = Arena.ofAuto().allocate(8, 4);
+    /**
+     * {@code struct pollfd}, then {@code struct iovec} and the value that it receives. Threads that signal at once write
+     * the same answers into the first, and only the result counts.
+     */
+    private final MemorySegment poll = Arena.ofAuto().allocate(VALUE + 8, 8);
 
     private EventFd(FileDescriptor fd) {
         this.fd = fd;
         poll.set(JAVA_INT, 0, fd.value());
         poll.set(JAVA_INT, 4, POLLOUT);
+        poll.set(JAVA_LONG, IOV, poll.address() + VALUE);
+        poll.set(JAVA_LONG, IOV + 8, 8);
     }
 
     private static MemorySegment one() {
@@ -80,17 +88,17 @@ public final class EventFd implements AutoCloseable {
         return Libc.pollNow(poll.address(), 1) == 1 && Libc.writeNow(poll.get(JAVA_INT, 0), ONE.address(), 8) == 8;
     }
 
-    /** Takes and returns the counter: 0 when there was no signal (of an own descriptor; a peer's might wait). */
+    /**
+     * Takes and returns the counter: 0 when there was no signal. Never waits, whoever made the descriptor and whoever else
+     * reads it. One thread at a time.
+     */
     public long read() throws NativeException {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment to = arena.allocate(8, 8);
-            long r = Libc.read(fd.value(), to.address(), 8);
-            if (r == -Errno.EAGAIN) {
-                return 0;
-            }
-            NativeException.check("read(eventfd)", (int) r);
-            return to.get(JAVA_LONG, 0);
+        long r = Libc.readv2(fd.value(), poll.address() + IOV, 1, RWF_NOWAIT);
+        if (r == -Errno.EAGAIN) {
+            return 0;
         }
+        NativeException.check("read(eventfd)", (int) r);
+        return poll.get(JAVA_LONG, VALUE);
     }
 
     /** Waits until there is a signal to read, or the time has passed. Returns whether there is one. */

@@ -42,6 +42,8 @@ final class Libc {
     private static final MethodHandle RECVMSG = function("recvmsg", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT);
     private static final MethodHandle SENDMSG = function("sendmsg", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT);
     private static final MethodHandle READ = function("read", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG);
+    private static final MethodHandle PREADV2 =
+            function("preadv2", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT);
     private static final MethodHandle WRITE = function("write", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG);
     private static final MethodHandle POLL = function("poll", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT);
     private static final MethodHandle CLOSE = function("close", JAVA_INT, JAVA_INT);
@@ -227,6 +229,20 @@ final class Libc {
             long r;
             do {
                 r = (long) READ.invokeExact(c, fd, to, bytes);
+            } while (r < 0 && errno(c) == Errno.EINTR);
+            return r < 0 ? -errno(c) : r;
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** Reads from where the file is, as {@code readv} with flags. */
+    static long readv2(int fd, long vectors, int count, int flags) {
+        MemorySegment c = CAPTURE.get();
+        try {
+            long r;
+            do {
+                r = (long) PREADV2.invokeExact(c, fd, vectors, count, -1L, flags);
             } while (r < 0 && errno(c) == Errno.EINTR);
             return r < 0 ? -errno(c) : r;
         } catch (Throwable t) {

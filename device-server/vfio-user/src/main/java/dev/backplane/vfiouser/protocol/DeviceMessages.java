@@ -94,8 +94,30 @@ public final class DeviceMessages {
     public static final int IO_FDS_INDEX = IO_FDS.offset("index");
     public static final int IO_FDS_COUNT = IO_FDS.offset("count");
 
-    /** A sub-region with an ioeventfd, in libvfio-user's layout, which has room for a shadow. */
+    /** A sub-region with an ioeventfd (specification, "Sub-Region IO FD info format"). */
     public static final Struct IOEVENTFD = Struct.memory("vfio_user_sub_region_ioeventfd", "A part of a region.")
+            .u64("offset", RW, "Bytes from the start of the region.")
+            .u64("size", RW, "Bytes of an access, or 0 for any.")
+            .u32("fd_index", RW, "Which of the descriptors that come along is signalled.")
+            .u32("type", RW, "Ioeventfd.")
+            .u32("flags", RW, "KVM_IOEVENTFD_FLAG_*.")
+            .u32("padding", RW, "0.")
+            .u64("datamatch", RW, "Value to match.")
+            .size(40);
+
+    public static final int IOEVENTFD_OFFSET = IOEVENTFD.offset("offset");
+    public static final int IOEVENTFD_SIZE = IOEVENTFD.offset("size");
+    public static final int IOEVENTFD_FD = IOEVENTFD.offset("fd_index");
+    public static final int IOEVENTFD_TYPE = IOEVENTFD.offset("type");
+    public static final int IOEVENTFD_FLAGS = IOEVENTFD.offset("flags");
+    public static final int IOEVENTFD_MATCH = IOEVENTFD.offset("datamatch");
+
+    /**
+     * A sub-region that may have a shadow. The specification has none; this is libvfio-user's layout, which starts alike.
+     * A reply has one kind of entries: this one as soon as one of them has a shadow, so that a client which takes an
+     * entry's size from the reply's, as it should, understands both.
+     */
+    public static final Struct SHADOW = Struct.memory("vfio_user_sub_region_ioeventfd", "A part with a shadow.")
             .u64("gpa_offset", RW, "Bytes from the start of the region.")
             .u64("size", RW, "Bytes of an access, or 0 for any.")
             .u32("fd_index", RW, "Which of the descriptors that come along is signalled.")
@@ -106,14 +128,15 @@ public final class DeviceMessages {
             .u64("datamatch", RW, "Value to match.")
             .size(48);
 
-    public static final int IOEVENTFD_OFFSET = IOEVENTFD.offset("gpa_offset");
-    public static final int IOEVENTFD_SIZE = IOEVENTFD.offset("size");
-    public static final int IOEVENTFD_FD = IOEVENTFD.offset("fd_index");
-    public static final int IOEVENTFD_TYPE = IOEVENTFD.offset("type");
-    public static final int IOEVENTFD_SHADOW_FD = IOEVENTFD.offset("shadow_mem_fd_index");
-    public static final int IOEVENTFD_SHADOW_OFFSET = IOEVENTFD.offset("shadow_offset");
+    public static final int SHADOW_FD = SHADOW.offset("shadow_mem_fd_index");
+    public static final int SHADOW_OFFSET = SHADOW.offset("shadow_offset");
+    public static final int SHADOW_MATCH = SHADOW.offset("datamatch");
+
     public static final int TYPE_IOEVENTFD = 0;
     public static final int TYPE_IOEVENTFD_SHADOW = 2;
+
+    /** KVM_IOEVENTFD_FLAG_DATAMATCH of {@code linux/kvm.h}. */
+    public static final int FLAG_MATCH = 1;
 
     private DeviceMessages() {}
 }

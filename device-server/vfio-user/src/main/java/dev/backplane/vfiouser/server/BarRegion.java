@@ -72,6 +72,18 @@ final class BarRegion {
         return mapped;
     }
 
+    /** Whether an access at that offset is the device's to handle. */
+    boolean reachesDevice(long offset) {
+        return !(offset >= tableStart && offset < tableEnd)
+                && !(offset >= pbaStart && offset < pbaEnd)
+                && !isMapped(offset);
+    }
+
+    /** Carries out a write that came without a message, of a register that {@link #reachesDevice}. */
+    void deliver(long offset, int width, long value) {
+        device.write(index, offset, width, value);
+    }
+
     /** Reads {@code count} bytes at {@code offset}, a range inside the BAR. */
     void read(long offset, int count, MemorySegment to, long at) {
         int done = 0;

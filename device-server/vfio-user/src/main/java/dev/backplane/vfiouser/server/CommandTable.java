@@ -16,7 +16,7 @@ final class CommandTable {
         HANDLERS[Command.DMA_UNMAP] = holding(DmaHandlers::unmap);
         HANDLERS[Command.DEVICE_GET_INFO] = InfoHandlers::device;
         HANDLERS[Command.DEVICE_GET_REGION_INFO] = RegionInfoHandlers::info;
-        HANDLERS[Command.DEVICE_GET_REGION_IO_FDS] = RegionInfoHandlers::ioFds;
+        HANDLERS[Command.DEVICE_GET_REGION_IO_FDS] = new IoFdsHandler();
         HANDLERS[Command.DEVICE_GET_IRQ_INFO] = InfoHandlers::irq;
         HANDLERS[Command.DEVICE_SET_IRQS] = new SetIrqsHandler();
         HANDLERS[Command.REGION_READ] = RegionAccessHandlers::read;

@@ -3,6 +3,7 @@ package dev.backplane.vfiouser.server;
 
 import dev.backplane.vfiouser.natives.Errno;
 import dev.backplane.vfiouser.natives.FileDescriptor;
+import dev.backplane.vfiouser.natives.NativeException;
 import dev.backplane.vfiouser.natives.UnixSocket;
 import dev.backplane.vfiouser.protocol.AdaptiveSpin;
 import dev.backplane.vfiouser.protocol.Command;
@@ -34,6 +35,7 @@ final class Connection implements Runnable {
     private final MessageReader in;
     private final MessageWriter out;
     private final MessageDma dma;
+    private final Watches watches;
     private final Session session;
     private final CountDownLatch ended = new CountDownLatch(1);
 
@@ -56,7 +58,8 @@ final class Connection implements Runnable {
         this.in = new MessageReader(socket, Limits.MAX_MESSAGE, new AdaptiveSpin(options.spin()));
         this.out = new MessageWriter(socket, sendLock);
         this.dma = new MessageDma(socket, sendLock, options.dmaTimeout(), counters);
-        this.session = new Session(device, in, out, dma, log);
+        this.watches = new Watches(socket, this::failed);
+        this.session = new Session(device, in, out, dma, log, counters, watches);
     }
 
     /** Starts to serve. */
@@ -116,6 +119,9 @@ final class Connection implements Runnable {
 
     private void serve() throws StreamException {
         while (true) {
+            if (!watches.isEmpty() && !in.hasMore()) {
+                awaitMessage();
+            }
             try {
                 in.receive();
             } catch (StreamException e) {
@@ -135,6 +141,20 @@ final class Connection implements Runnable {
                 throw new StreamException(Reason.NO_VERSION, "no protocol version was agreed on");
             }
         }
+    }
+
+    /** Waits for the client's next bytes; what it signals by event descriptors meanwhile is done. */
+    private void awaitMessage() throws StreamException {
+        try {
+            watches.awaitSocket();
+        } catch (NativeException e) {
+            throw new StreamException(Reason.PEER_GONE, e.getMessage());
+        }
+    }
+
+    private void failed(String what, Throwable e) {
+        counters.deviceFailures.increment();
+        log.deviceFailed(what, e);
     }
 
     /** Returns false for a reply to nothing, which is answered as the malformed command that it is. */
@@ -166,8 +186,7 @@ final class Connection implements Runnable {
             }
             return result;
         } catch (RuntimeException | Error e) {
-            counters.deviceFailures.increment();
-            log.deviceFailed(Command.name(command), e);
+            failed(Command.name(command), e);
             return -Errno.EIO;
         }
     }
@@ -207,10 +226,10 @@ final class Connection implements Runnable {
                 device.detach();
             }
         } catch (RuntimeException | Error e) {
-            counters.deviceFailures.increment();
-            log.deviceFailed("detach", e);
+            failed("detach", e);
         } finally {
             device.release();
+            session.close();
             dma.close();
             in.close();
             out.close();

@@ -23,6 +23,10 @@ final class ConnectionCounters {
     final Counter dmaMessages = group.counter("dma_messages", "Accesses to guest memory by message");
     final Counter dmaFailures =
             group.counter("dma_failures", "Accesses by message that the client refused, or did not answer in time");
+    final Counter ioEvents = group.counter("io_events", "Register writes by event descriptors instead of messages");
+    final Counter ioEventsDropped =
+            group.counter("io_events_dropped", "Register writes by event descriptors while the device was stopped");
+    final Counter unmaskEvents = group.counter("unmask_events", "Unmaskings of the pin by an event descriptor");
     private final Map<StreamException.Reason, Counter> closes = new EnumMap<>(StreamException.Reason.class);
 
     ConnectionCounters() {

@@ -5,14 +5,13 @@ import dev.backplane.vfiouser.natives.Errno;
 import dev.backplane.vfiouser.pci.Bar;
 import dev.backplane.vfiouser.protocol.DeviceMessages;
 import dev.backplane.vfiouser.protocol.Header;
-import dev.backplane.vfiouser.protocol.Limits;
 import dev.backplane.vfiouser.protocol.MessageReader;
 import dev.backplane.vfiouser.protocol.Region;
 import dev.backplane.vfiouser.protocol.Wire;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/** DEVICE_GET_REGION_INFO and DEVICE_GET_REGION_IO_FDS. */
+/** DEVICE_GET_REGION_INFO. */
 final class RegionInfoHandlers {
     private static final int FIXED = DeviceMessages.REGION.size();
 
@@ -78,31 +77,5 @@ final class RegionInfoHandlers {
             out.set(Wire.U64, at + DeviceMessages.AREA_SIZE, a.bytes());
             at += DeviceMessages.AREA.size();
         }
-    }
-
-    /** Descriptors to be told of accesses by: no device here has any, since no client uses them, so there are none. */
-    static int ioFds(Session s) {
-        MessageReader in = s.in();
-        int bytes = DeviceMessages.IO_FDS.size();
-        if (in.bodyBytes() < bytes) {
-            return -Errno.EINVAL;
-        }
-        int room = in.u32(DeviceMessages.IO_FDS_ARGSZ);
-        int index = in.u32(DeviceMessages.IO_FDS_INDEX);
-        if (in.u32(DeviceMessages.IO_FDS_FLAGS) != 0
-                || in.u32(DeviceMessages.IO_FDS_COUNT) != 0
-                || room < bytes
-                || room > Limits.MAX_DATA_XFER_SIZE
-                || index < 0
-                || index >= Region.COUNT
-                || s.device().regionBytes(index) == 0) {
-            return -Errno.EINVAL;
-        }
-        MemorySegment out = s.out().begin(bytes);
-        out.set(Wire.U32, Header.BYTES + DeviceMessages.IO_FDS_ARGSZ, bytes);
-        out.set(Wire.U32, Header.BYTES + DeviceMessages.IO_FDS_FLAGS, 0);
-        out.set(Wire.U32, Header.BYTES + DeviceMessages.IO_FDS_INDEX, index);
-        out.set(Wire.U32, Header.BYTES + DeviceMessages.IO_FDS_COUNT, 0);
-        return bytes;
     }
 }

@@ -2,6 +2,8 @@
 package dev.backplane.vfiouser.server;
 
 import dev.backplane.vfiouser.device.DeviceLink;
+import dev.backplane.vfiouser.device.IoEvent;
+import dev.backplane.vfiouser.device.IoEventDevice;
 import dev.backplane.vfiouser.device.Migratable;
 import dev.backplane.vfiouser.device.PciDevice;
 import dev.backplane.vfiouser.device.ResetKind;
@@ -15,6 +17,7 @@ import dev.backplane.vfiouser.pci.MsixTable;
 import dev.backplane.vfiouser.pci.PciFunction;
 import dev.backplane.vfiouser.protocol.Region;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 
 /**
  * A device together with all that the library provides around it: configuration space, MSI-X structures, interrupts,
@@ -27,6 +30,7 @@ final class ServedDevice implements DeviceLink, ConfigSpace.Listener, AutoClosea
     private final ConfigSpace config;
     private final InterruptController interrupts;
     private final MsixTable msixTable;
+    private final List<IoEvent> ioEvents;
     private final BarRegion[] bars = new BarRegion[Region.BAR5 + 1];
     private final GuestMemory memory = new GuestMemory();
     private boolean busMaster;
@@ -38,15 +42,24 @@ final class ServedDevice implements DeviceLink, ConfigSpace.Listener, AutoClosea
         PciFunction.Msix msix = function.msix();
         this.interrupts = new InterruptController(msix == null ? 0 : msix.vectors(), function.pin());
         this.msixTable = msix == null ? null : new MsixTable(msix.vectors(), interrupts::tableMask);
+        this.ioEvents = device instanceof IoEventDevice d ? List.copyOf(d.ioEvents()) : List.of();
         try {
             for (Bar b : function.bars()) {
                 MappedBar mapped = b.mapped().isEmpty() ? null : new MappedBar(name, b);
                 MsixTable table = msix != null && msix.bar() == b.index() ? msixTable : null;
                 bars[b.index()] = new BarRegion(device, b, mapped, msix, table, interrupts);
             }
-        } catch (NativeException e) {
+            ioEvents.forEach(this::require);
+        } catch (NativeException | IllegalArgumentException e) {
             close();
             throw e;
+        }
+    }
+
+    private void require(IoEvent e) {
+        BarRegion bar = bar(e.bar());
+        if (bar == null || e.offset() > bar.bytes() - e.width() || !bar.reachesDevice(e.offset())) {
+            throw new IllegalArgumentException(e + " is no register of the device");
         }
     }
 
@@ -70,6 +83,11 @@ final class ServedDevice implements DeviceLink, ConfigSpace.Listener, AutoClosea
     /** The device if its state can be saved, or null. */
     Migratable migratable() {
         return device instanceof Migratable m ? m : null;
+    }
+
+    /** The registers of a region that can be written to by event descriptors. */
+    List<IoEvent> ioEvents(int region) {
+        return ioEvents.stream().filter(e -> e.bar() == region).toList();
     }
 
     /** The BAR of that region index, or null. */

@@ -1,30 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.backplane.vfiouser.server;
 
+import dev.backplane.vfiouser.device.IoEvent;
+import dev.backplane.vfiouser.interrupt.InterruptController.Kind;
+import dev.backplane.vfiouser.natives.EventFd;
+import dev.backplane.vfiouser.natives.NativeException;
 import dev.backplane.vfiouser.protocol.Capabilities;
 import dev.backplane.vfiouser.protocol.MessageReader;
 import dev.backplane.vfiouser.protocol.MessageWriter;
+import dev.backplane.vfiouser.protocol.Region;
+import java.util.List;
 
 /** What the handlers of one connection share. Confined to the connection's thread, but for {@link #client}. */
-final class Session {
+final class Session implements AutoCloseable {
     private final ServedDevice device;
     private final MessageReader in;
     private final MessageWriter out;
     private final ConnectionLog log;
+    private final ConnectionCounters counters;
     private final FileMappings files = new FileMappings();
     private final Migration migration;
     private final MessageDma dma;
-    private final int[] replyFds = new int[2];
+    private final Watches watches;
+    private final IoEventFds[] ioEvents = new IoEventFds[Region.BAR5 + 1];
+    private final int[] replyFds = new int[IoEventFds.MOST + 1];
+    private EventFd unmask;
     private int replyFdCount;
     private Runnable afterReply;
     private volatile Capabilities client;
 
-    Session(ServedDevice device, MessageReader in, MessageWriter out, MessageDma dma, ConnectionLog log) {
+    Session(
+            ServedDevice device,
+            MessageReader in,
+            MessageWriter out,
+            MessageDma dma,
+            ConnectionLog log,
+            ConnectionCounters counters,
+            Watches watches) {
         this.device = device;
         this.in = in;
         this.out = out;
         this.dma = dma;
         this.log = log;
+        this.counters = counters;
+        this.watches = watches;
         this.migration = new Migration(device);
     }
 
@@ -65,6 +84,50 @@ final class Session {
         client = capabilities;
     }
 
+    /** The ioeventfds of a region, made when they are first asked for; null when it has none. */
+    IoEventFds ioEvents(int region) throws NativeException {
+        if (region > Region.BAR5) {
+            return null;
+        }
+        IoEventFds fds = ioEvents[region];
+        List<IoEvent> declared = device.ioEvents(region);
+        if (fds != null || declared.isEmpty()) {
+            return fds;
+        }
+        IoEventFds made = IoEventFds.create(declared, client.maxMsgFds());
+        ioEvents[region] = made;
+        for (int i = 0; i < made.events().size(); i++) {
+            int register = i;
+            watches.add(made.fd(i), "write by ioeventfd", () -> deliver(made, register));
+        }
+        return made;
+    }
+
+    private void deliver(IoEventFds fds, int i) {
+        if (migration.state().running()) {
+            counters.ioEvents.increment();
+            IoEvent e = fds.events().get(i);
+            device.bar(e.bar()).deliver(e.offset(), e.width(), fds.value(i));
+        } else {
+            counters.ioEventsDropped.increment();
+        }
+    }
+
+    /** Has the pin unmasked whenever {@code event}, which now belongs to this object, is signalled; null for never. */
+    void unmaskBy(EventFd event) {
+        if (unmask != null) {
+            watches.remove(unmask);
+            unmask.close();
+        }
+        unmask = event;
+        if (event != null) {
+            watches.add(event, "unmask by eventfd", () -> {
+                counters.unmaskEvents.increment();
+                device.controller().unmask(Kind.INTX, 0);
+            });
+        }
+    }
+
     /** Sends {@code fd} along with the reply; it stays its owner's. */
     void replyWith(int fd) {
         replyFds[replyFdCount++] = fd;
@@ -90,6 +153,18 @@ final class Session {
             Runnable action = afterReply;
             afterReply = null;
             action.run();
+        }
+    }
+
+    /** Closes the descriptors by which the client wrote and unmasked. */
+    @Override
+    public void close() {
+        unmaskBy(null);
+        watches.close();
+        for (IoEventFds fds : ioEvents) {
+            if (fds != null) {
+                fds.close();
+            }
         }
     }
 }

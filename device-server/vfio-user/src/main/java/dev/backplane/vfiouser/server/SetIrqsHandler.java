@@ -43,6 +43,7 @@ final class SetIrqsHandler implements CommandHandler {
             boolean disable = start == 0 && action == IrqMessages.ACTION_TRIGGER && data == IrqMessages.DATA_NONE;
             if (disable && kind != null) {
                 interrupts.unwire(kind);
+                forgetUnmask(s, kind);
             }
             return disable ? 0 : -Errno.EINVAL;
         }
@@ -84,12 +85,14 @@ final class SetIrqsHandler implements CommandHandler {
     }
 
     /**
-     * Gives a range eventfds, or takes them away. Only to trigger: eventfds by which the client would be told of masks,
-     * or would unmask, are refused, and a client then does without (QEMU says so once and goes on).
+     * Gives a range eventfds, or takes them away. Besides those to trigger there is one by which the client unmasks the
+     * pin, as in the kernel's VFIO, where KVM signals it when the guest has ended the interrupt. Other eventfds for masks
+     * the kernel refuses, and so are they here.
      */
     private static int wire(Session s, Kind kind, int start, int count, int action) {
         MessageReader in = s.in();
-        if (action != IrqMessages.ACTION_TRIGGER || (in.fds() != 0 && in.fds() != count)) {
+        boolean unmask = action == IrqMessages.ACTION_UNMASK && kind == Kind.INTX;
+        if ((action != IrqMessages.ACTION_TRIGGER && !unmask) || (in.fds() != 0 && in.fds() != count)) {
             return -Errno.EINVAL;
         }
         EventFd[] fds = new EventFd[count];
@@ -102,8 +105,22 @@ final class SetIrqsHandler implements CommandHandler {
                 fds[i] = EventFd.of(in.takeFd());
             }
         }
+        if (unmask) {
+            s.unmaskBy(fds[0]);
+            return 0;
+        }
         s.device().controller().wire(kind, start, fds);
+        if (fds[0] == null) {
+            forgetUnmask(s, kind);
+        }
         return 0;
+    }
+
+    /** A pin that is not wired has nothing to unmask (as vfio_intx_disable of the kernel). */
+    private static void forgetUnmask(Session s, Kind kind) {
+        if (kind == Kind.INTX) {
+            s.unmaskBy(null);
+        }
     }
 
     private static void closeAll(EventFd[] fds, int count) {

@@ -4,6 +4,7 @@ package dev.backplane.vfiouser.conformance;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.backplane.vfiouser.natives.EventFd;
 import dev.backplane.vfiouser.pci.Bar;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -11,6 +12,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** DEVICE_GET_REGION_IO_FDS and its corners (libvfio-user#606, #607, #699, #785). */
 final class GetRegionIoFdsTest extends ConformanceTest {
+    private static final int MAX_MSG_FDS = 16;
+    private static final int SHADOW = 2;
+
     @Test
     void aRegionAnswersWithItsSubRegions() {
         RawPeer p = peer();
@@ -19,16 +23,65 @@ final class GetRegionIoFdsTest extends ConformanceTest {
             assertEquals(bar.index(), r.u32(8), "index");
             assertEquals(0, r.u32(4), "flags");
             assertEquals(r.bytes().length - Wire.HEADER, r.u32(0), "argsz is the size of the reply");
-            assertEquals(16 + 40 * r.u32(12), r.u32(0), "40 bytes for each sub-region");
-            if (r.u32(12) == 0) {
+            int count = (int) r.u32(12);
+            if (count == 0) {
+                assertEquals(16, r.u32(0), "argsz without sub-regions");
                 assertEquals(0, r.fds().length);
-            } else {
-                assertTrue(r.fds().length >= 1, "descriptors");
+                continue;
             }
-            for (int i = 0; i < r.u32(12); i++) {
-                int at = 16 + 40 * i;
+            assertTrue(r.fds().length >= 1 && r.fds().length <= MAX_MSG_FDS, "descriptors: " + r.fds().length);
+            int entry = ((int) r.u32(0) - 16) / count; // not to be relied on to be 40 (specification)
+            assertEquals(16 + entry * count, r.u32(0), "entries of one size");
+            for (int i = 0; i < count; i++) {
+                int at = 16 + entry * i;
                 assertTrue(r.u64(at) + r.u64(at + 8) <= bar.bytes(), "sub-region inside its region");
                 assertTrue(r.u32(at + 16) < r.fds().length, "fd_index");
+                boolean shadow = r.u32(at + 20) == SHADOW;
+                assertTrue(r.u32(at + 20) == 0 || shadow, "type");
+                assertTrue(entry == 40 ? !shadow : entry == 48, "size of an entry: " + entry);
+                assertTrue(!shadow || r.u32(at + 28) < r.fds().length, "shadow_mem_fd_index");
+                assertEquals(0, r.u32(at + 24) & ~1, "flags");
+            }
+        }
+    }
+
+    @Test
+    void theSameDescriptorsComeEachTime() {
+        RawPeer p = peer();
+        for (Bar bar : system.function().bars()) {
+            p.ok(Message.getRegionIoFds(4096, bar.index()));
+            int held = Fds.count();
+            Received again = p.ok(Message.getRegionIoFds(4096, bar.index()));
+            assertEquals(held + again.fds().length, Fds.count(), "only what this peer received is new");
+        }
+    }
+
+    @Test
+    void aPeerIsOfferedNoMoreThanItTakes() {
+        RawPeer p = connect();
+        p.ok(Message.version("{\"capabilities\":{\"max_msg_fds\":2}}"));
+        for (Bar bar : system.function().bars()) {
+            Received r = p.ok(Message.getRegionIoFds(4096, bar.index()));
+            assertTrue(r.fds().length <= 2, "descriptors: " + r.fds().length);
+        }
+        p.nothingPending();
+    }
+
+    @Test
+    void signalsInAnyNumberDoNotHoldUpMessages() {
+        RawPeer p = peer();
+        for (Bar bar : system.function().bars()) {
+            Received r = p.ok(Message.getRegionIoFds(4096, bar.index()));
+            for (int fd : r.fds()) {
+                if (EventFd.isEventFd(fd)) {
+                    Fds.fill(fd); // the counter at its limit
+                }
+            }
+            p.nothingPending();
+            for (int fd : r.fds()) {
+                if (EventFd.isEventFd(fd)) {
+                    assertEquals(0, Fds.take(fd), "the server has taken the signals");
+                }
             }
         }
     }

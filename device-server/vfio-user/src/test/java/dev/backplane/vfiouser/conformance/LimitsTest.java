@@ -88,12 +88,13 @@ final class LimitsTest extends ConformanceTest {
         });
         byte[] rest = p.readToEndOrQuiet(500);
         assertTrue(rest.length == 0 || rest.length == Wire.HEADER, "bytes of the answer: " + rest.length);
-        p.close();
+        p.abort(); // not closed before the sender has left it
         try {
             sender.join();
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
+        p.close();
         peer().nothingPending();
     }
 

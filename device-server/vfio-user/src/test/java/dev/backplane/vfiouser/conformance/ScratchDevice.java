@@ -2,8 +2,9 @@
 package dev.backplane.vfiouser.conformance;
 
 import dev.backplane.vfiouser.device.DeviceLink;
+import dev.backplane.vfiouser.device.IoEvent;
+import dev.backplane.vfiouser.device.IoEventDevice;
 import dev.backplane.vfiouser.device.Migratable;
-import dev.backplane.vfiouser.device.PciDevice;
 import dev.backplane.vfiouser.device.ResetKind;
 import dev.backplane.vfiouser.pci.Bar;
 import dev.backplane.vfiouser.pci.PciFunction;
@@ -18,7 +19,7 @@ import java.util.Optional;
  * mapped, MSI-X with 64 vectors, a pin, and a state that can be saved. The tests get at its guest's memory and
  * interrupts through {@link #link}.
  */
-public final class ScratchDevice implements PciDevice, Migratable {
+public final class ScratchDevice implements IoEventDevice, Migratable {
     /** The register page. */
     public static final int REGISTERS = 0;
 
@@ -27,6 +28,14 @@ public final class ScratchDevice implements PciDevice, Migratable {
 
     /** MSI-X. */
     public static final int MSIX = 4;
+
+    /** Registers that can be written to by event descriptors: any value, one value, any with its value. */
+    public static final int DOORBELL = 0x800;
+
+    public static final int MATCHING = 0x808;
+    public static final int MATCHED = 0x5a;
+    public static final int SHADOWED = 0x810;
+    public static final int SHADOWED_LONG = 0x818;
 
     private static final int REGISTER_BYTES = 4096;
     private static final int MAGIC = 0x5c4a7c81;
@@ -48,12 +57,24 @@ public final class ScratchDevice implements PciDevice, Migratable {
             true,
             new PciFunction.Msix(64, MSIX, 0, 0x2000));
 
+    private static final List<IoEvent> IO_EVENTS = List.of(
+            IoEvent.doorbell(REGISTERS, DOORBELL, 4),
+            IoEvent.matching(REGISTERS, MATCHING, 4, MATCHED),
+            IoEvent.shadowed(REGISTERS, SHADOWED, 4),
+            IoEvent.shadowed(REGISTERS, SHADOWED_LONG, 8),
+            IoEvent.doorbell(MSIX, 0x3000, 4));
+
     private final MemorySegment registers = Arena.ofAuto().allocate(REGISTER_BYTES, 8);
     private volatile DeviceLink link;
 
     @Override
     public PciFunction function() {
         return FUNCTION;
+    }
+
+    @Override
+    public List<IoEvent> ioEvents() {
+        return IO_EVENTS;
     }
 
     @Override

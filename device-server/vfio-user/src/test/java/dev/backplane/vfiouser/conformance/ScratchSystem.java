@@ -16,7 +16,7 @@ import java.util.Optional;
 
 /** The library's own server with a {@link ScratchDevice}. */
 public final class ScratchSystem implements SystemUnderTest {
-    /** Registered as a service. */
+    /** What the suite runs against where no other system is registered. */
     public static final class ScratchProvider implements Provider {
         @Override
         public String name() {

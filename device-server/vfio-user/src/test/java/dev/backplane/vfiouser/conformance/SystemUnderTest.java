@@ -17,7 +17,10 @@ public interface SystemUnderTest extends AutoCloseable {
         /** Name of the device, for reports. */
         String name();
 
-        /** Starts one, fresh, on a socket of its own. */
+        /**
+         * Makes one ready for a test: nobody is connected, and the device is as after power-on. It may have been started
+         * for this test or have served others before.
+         */
         SystemUnderTest start() throws Exception;
     }
 
@@ -51,7 +54,10 @@ public interface SystemUnderTest extends AutoCloseable {
     /** Counters and state, for the report of a failure. */
     String report();
 
-    /** Stops it; all threads and descriptors are gone when this returns. */
+    /**
+     * Ends its use, after all of the test's clients have closed their sockets; throws when they have left anything
+     * behind. A system that was started for the test is stopped, and all its threads and descriptors are gone.
+     */
     @Override
     void close() throws IOException;
 }
