@@ -10,7 +10,7 @@ import dev.backplane.vfiouser.counter.CounterGroup;
  * @param group all of them
  * @param signalled eventfds written
  * @param pended signals of a masked vector
- * @param coalesced signals that found the eventfd's counter full
+ * @param coalesced signals that found the eventfd's counter full (seen only where the kernel has no asynchronous I/O)
  * @param dropped signals of a vector without eventfd or outside the table, or without bus mastering
  */
 record InterruptCounters(CounterGroup group, Counter signalled, Counter pended, Counter coalesced, Counter dropped) {

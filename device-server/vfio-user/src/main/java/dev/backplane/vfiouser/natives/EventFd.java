@@ -13,10 +13,10 @@ import java.nio.file.Path;
 /**
  * An event descriptor, our own or one that a peer gave us to signal.
  *
- * <p>{@link #signal} never waits, whoever made the descriptor: it asks first whether a write would wait, which is so only
- * when the counter is full, that is, when the peer has not read it for 2<sup>64</sup> signals or has filled it by itself.
- * Setting O_NONBLOCK instead would change the peer's own descriptor too. Any thread may signal; closing must come after
- * the last signal.
+ * <p>{@link #signal} never waits, whoever made the descriptor, in whatever mode it is and whatever its other owners do with
+ * it: see {@link AioSignal}. Where the kernel has no asynchronous I/O it asks whether a write would wait and then writes,
+ * which leaves a moment in which a hostile peer can fill the counter. Setting O_NONBLOCK would change the peer's own
+ * descriptor too, and the peer could change it back. Any thread may signal; closing must come after the last signal.
  */
 public final class EventFd implements AutoCloseable {
     private static final int EFD_CLOEXEC = 0x80000;
@@ -25,6 +25,7 @@ public final class EventFd implements AutoCloseable {
     private static final int RWF_NOWAIT = 8;
     private static final int IOV = 8;
     private static final int VALUE = 24;
+    private static final int AIO = 32;
     private static final String LINK = "anon_inode:[eventfd]";
 
     /** The value 1, which every signal adds. */
@@ -33,10 +34,12 @@ public final class EventFd implements AutoCloseable {
     private final FileDescriptor fd;
 
     /**
-     * {@code struct pollfd}, then {@code struct iovec} and the value that it receives. Threads that signal at once write
-     * the same answers into the first, and only the result counts.
+     * {@code struct pollfd}, then {@code struct iovec} and the value that it receives, then what {@link AioSignal} needs.
+     * Threads that signal at once write the same answers into the first, and only the result counts.
      */
-    private final MemorySegment poll = Arena.ofAuto().allocate(VALUE + 8, 8);
+    private final MemorySegment poll = Arena.ofAuto().allocate(AIO + AioSignal.BYTES, 8);
+
+    private final boolean aio = AioSignal.available();
 
     private EventFd(FileDescriptor fd) {
         this.fd = fd;
@@ -44,6 +47,9 @@ public final class EventFd implements AutoCloseable {
         poll.set(JAVA_INT, 4, POLLOUT);
         poll.set(JAVA_LONG, IOV, poll.address() + VALUE);
         poll.set(JAVA_LONG, IOV + 8, 8);
+        if (aio) {
+            AioSignal.prepare(poll, AIO, fd.value());
+        }
     }
 
     private static MemorySegment one() {
@@ -80,11 +86,14 @@ public final class EventFd implements AutoCloseable {
     }
 
     /**
-     * Adds 1 to the counter. Neither waits nor allocates.
+     * Adds 1 to the counter, which stays as it is when it is full. Neither waits nor allocates.
      *
-     * @return false when the counter is full; the peer has a signal to read then all the same
+     * @return false when it was found to be full; the peer has a signal to read then all the same
      */
     public boolean signal() {
+        if (aio && AioSignal.submit(poll.address() + AIO)) {
+            return true;
+        }
         return Libc.pollNow(poll.address(), 1) == 1 && Libc.writeNow(poll.get(JAVA_INT, 0), ONE.address(), 8) == 8;
     }
 

@@ -72,7 +72,12 @@ final class Libc {
             Linker.Option.captureCallState("errno"),
             Linker.Option.firstVariadicArg(1));
 
-    // Critical calls hold up the garbage collector: only these two, which return at once (see EventFd.signal).
+    // Critical calls hold up the garbage collector: only these, which return at once (see EventFd.signal).
+    private static final MethodHandle SYSCALL_NOW = LINKER.downcallHandle(
+            symbol("syscall"),
+            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG),
+            Linker.Option.critical(false),
+            Linker.Option.firstVariadicArg(1));
     private static final MethodHandle POLL_NOW = critical("poll", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT);
     private static final MethodHandle WRITE_NOW = critical("write", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG);
 
@@ -403,6 +408,15 @@ final class Libc {
         try {
             long r = (long) SYSCALL.invokeExact(capture, number, a, b, c, d);
             return r < 0 ? -errno(capture) : r;
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** A system call that returns at once; critical, without errno. */
+    static long syscallNow(long number, long a, long b, long c) {
+        try {
+            return (long) SYSCALL_NOW.invokeExact(number, a, b, c);
         } catch (Throwable t) {
             throw unexpected(t);
         }

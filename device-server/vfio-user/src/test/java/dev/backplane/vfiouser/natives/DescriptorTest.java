@@ -11,9 +11,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 
 class DescriptorTest {
+    /** The greatest count of an event descriptor. */
+    private static final long FULL = 0xffff_ffff_ffff_fffeL;
+
     @Test
     void closingTwiceLeavesTheNextOwnerOfTheNumberAlone() throws NativeException {
         FileDescriptor first = MemoryFile.create("first", 4096);
@@ -99,12 +109,66 @@ class DescriptorTest {
         try (EventFd event = EventFd.of(FileDescriptor.own(blocking))) {
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment full = arena.allocate(8, 8);
-                full.set(JAVA_LONG, 0, 0xffff_ffff_ffff_fffeL);
+                full.set(JAVA_LONG, 0, FULL);
                 assertEquals(8, Libc.write(blocking, full.address(), 8));
             }
-            assertFalse(event.signal());
-            assertEquals(0xffff_ffff_ffff_fffeL, event.read());
+            for (int i = 0; i < 1000; i++) {
+                event.signal();
+            }
+            assertTrue(event.read() >>> 1 == Long.MAX_VALUE, "full");
             assertTrue(event.signal());
+            assertEquals(1, event.read());
+        }
+    }
+
+    /** Several threads at the last free count of a descriptor that blocks: who only looked before it wrote would wait. */
+    @Test
+    void nobodyWaitsForTheLastCount() throws Exception {
+        int blocking = NativeException.check("eventfd", Libc.eventfd(0, 0));
+        int threads = 4;
+        try (EventFd event = EventFd.of(FileDescriptor.own(blocking));
+                var pool = Executors.newFixedThreadPool(threads)) {
+            for (int round = 0; round < 200; round++) {
+                event.read();
+                RawCalls.writeLong(blocking, FULL - 2000);
+                CyclicBarrier start = new CyclicBarrier(threads);
+                List<Future<?>> all = new ArrayList<>();
+                for (int i = 0; i < threads; i++) {
+                    all.add(pool.submit(() -> {
+                        start.await();
+                        for (int n = 0; n < 1000; n++) {
+                            event.signal();
+                        }
+                        return null;
+                    }));
+                }
+                for (Future<?> f : all) {
+                    try {
+                        f.get(20, TimeUnit.SECONDS);
+                    } catch (TimeoutException e) {
+                        event.read(); // lets the others go
+                        throw new AssertionError("a signal waits, round " + round, e);
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void manyThreadsSignalAndNothingIsLost() throws Exception {
+        try (EventFd event = EventFd.create()) {
+            Thread[] threads = new Thread[4];
+            for (int i = 0; i < threads.length; i++) {
+                threads[i] = Thread.ofPlatform().start(() -> {
+                    for (int n = 0; n < 10_000; n++) {
+                        assertTrue(event.signal());
+                    }
+                });
+            }
+            for (Thread t : threads) {
+                t.join();
+            }
+            assertEquals(40_000, event.read());
         }
     }
 
