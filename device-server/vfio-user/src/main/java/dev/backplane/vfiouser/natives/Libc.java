@@ -56,7 +56,6 @@ final class Libc {
     private static final MethodHandle MADVISE = function("madvise", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT);
     private static final MethodHandle STATX =
             function("statx", JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG);
-    private static final MethodHandle FSTATFS = function("fstatfs", JAVA_INT, JAVA_INT, JAVA_LONG);
     private static final MethodHandle CALLOC =
             LINKER.downcallHandle(symbol("calloc"), FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle FREE =
@@ -355,16 +354,6 @@ final class Libc {
         MemorySegment c = CAPTURE.get();
         try {
             int r = (int) STATX.invokeExact(c, directory, path, flags, mask, to);
-            return r < 0 ? -errno(c) : r;
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
-    }
-
-    static int fstatfs(int fd, long to) {
-        MemorySegment c = CAPTURE.get();
-        try {
-            int r = (int) FSTATFS.invokeExact(c, fd, to);
             return r < 0 ? -errno(c) : r;
         } catch (Throwable t) {
             throw unexpected(t);

@@ -84,11 +84,6 @@ final class Connection implements Runnable {
         return ended.await(limit.toNanos(), TimeUnit.NANOSECONDS);
     }
 
-    /** As {@link #awaitEnd(Duration)}, for as long as it takes. */
-    void awaitEnd() throws InterruptedException {
-        ended.await();
-    }
-
     /** The client, as seen now. Any thread. */
     ClientView view() {
         return new ClientView(pid, session.client());

@@ -27,6 +27,8 @@ final class ConnectionCounters {
     final Counter ioEventsDropped =
             group.counter("io_events_dropped", "Register writes by event descriptors while the device was stopped");
     final Counter unmaskEvents = group.counter("unmask_events", "Unmaskings of the pin by an event descriptor");
+    final Counter filesRefused =
+            group.counter("files_refused", "Windows refused because of a file that is no memory or could make us wait");
     private final Map<StreamException.Reason, Counter> closes = new EnumMap<>(StreamException.Reason.class);
 
     ConnectionCounters() {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.backplane.vfiouser.server;
 
+import dev.backplane.vfiouser.counter.Counter;
 import dev.backplane.vfiouser.natives.Errno;
 import dev.backplane.vfiouser.natives.FileStatus;
+import dev.backplane.vfiouser.natives.FileSystems;
 import dev.backplane.vfiouser.natives.MemoryFile;
 import dev.backplane.vfiouser.natives.NativeException;
 import java.lang.foreign.Arena;
@@ -24,6 +26,7 @@ final class FileMappings {
     /** Most address space for one client, so that none takes what the others need: 1/32 of what a process has. */
     static final long MAX_BYTES = 4L << 40;
 
+    private final Counter refused;
     private final Map<Key, List<Mapping>> mappings = new HashMap<>();
     private int count;
     private long bytes;
@@ -52,6 +55,11 @@ final class FileMappings {
         }
     }
 
+    /** @param refused counts what is no regular file, or one that may keep whoever accesses it waiting */
+    FileMappings(Counter refused) {
+        this.refused = refused;
+    }
+
     /**
      * Maps a part of a file.
      *
@@ -61,13 +69,24 @@ final class FileMappings {
     Part map(int fd, long offset, long size, boolean writable) {
         try {
             FileStatus status = FileStatus.of(fd);
-            if (!status.regular() || offset < 0 || size > status.bytes() || offset > status.bytes() - size) {
+            if (!status.regular()) {
+                refused.increment();
+                error = Errno.EINVAL;
+                return null;
+            }
+            if (offset < 0 || size > status.bytes() || offset > status.bytes() - size) {
                 error = Errno.EINVAL;
                 return null;
             }
             Key key = new Key(status.device(), status.inode(), writable);
             List<Mapping> same = mappings.computeIfAbsent(key, k -> new ArrayList<>(1));
             Mapping mapping = find(same, offset, size);
+            if (mapping == null && !FileSystems.isLocal(fd)) {
+                refused.increment();
+                error = Errno.EINVAL;
+                forget(key, same);
+                return null;
+            }
             if (mapping == null) {
                 mapping = create(key, fd, status.bytes(), offset, size);
                 if (mapping == null) {

@@ -18,7 +18,7 @@ final class Session implements AutoCloseable {
     private final MessageWriter out;
     private final ConnectionLog log;
     private final ConnectionCounters counters;
-    private final FileMappings files = new FileMappings();
+    private final FileMappings files;
     private final Migration migration;
     private final MessageDma dma;
     private final Watches watches;
@@ -44,6 +44,7 @@ final class Session implements AutoCloseable {
         this.log = log;
         this.counters = counters;
         this.watches = watches;
+        this.files = new FileMappings(counters.filesRefused);
         this.migration = new Migration(device);
     }
 

@@ -10,6 +10,7 @@ import dev.backplane.vfiouser.natives.FileDescriptor;
 import dev.backplane.vfiouser.natives.NativeException;
 import dev.backplane.vfiouser.natives.UnixSocket;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
@@ -26,6 +27,12 @@ import org.slf4j.LoggerFactory;
 public final class VfioUserServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VfioUserServer.class);
     private static final long ACCEPT_RETRY_NANOS = 100_000_000;
+
+    /**
+     * How long a connection that is told to end may take. Only a device that hangs takes longer, or a client that has us
+     * close a file whose file system hangs: nothing else may wait for those.
+     */
+    private static final Duration END_LIMIT = Duration.ofSeconds(10);
 
     private final ServedDevice device;
     private final ServerOptions options;
@@ -182,23 +189,26 @@ public final class VfioUserServer implements AutoCloseable {
             return false;
         }
         before.disconnect();
-        before.awaitEnd();
-        return true;
+        return before.awaitEnd(END_LIMIT);
     }
 
-    /** Stops listening, ends the connection, and returns when the device has been detached and its memory freed. */
+    /**
+     * Stops listening, ends the connection, and returns when the device has been detached and its memory freed, or does not
+     * end for some seconds.
+     */
     @Override
     public void close() {
         closed = true;
         socket.shutdown();
         boolean interrupted = false;
+        boolean ended = true;
         while (true) {
             try {
                 acceptor.join();
                 Connection c = connection;
                 if (c != null) {
                     c.disconnect();
-                    c.awaitEnd();
+                    ended = c.awaitEnd(END_LIMIT);
                 }
                 break;
             } catch (InterruptedException e) {
@@ -208,7 +218,11 @@ public final class VfioUserServer implements AutoCloseable {
         try {
             socket.close();
         } finally {
-            device.close();
+            if (ended) {
+                device.close();
+            } else {
+                LOG.error("{}: the connection hangs and is left to itself, with all that it holds", options.name());
+            }
         }
         if (interrupted) {
             Thread.currentThread().interrupt();

@@ -8,6 +8,8 @@ import java.lang.foreign.ValueLayout;
 /** System calls that only a hostile peer makes. */
 public final class RawCalls {
     private static final int SHUT_WR = 1;
+    private static final int AT_FDCWD = -100;
+    private static final int O_CLOEXEC = 0x80000;
 
     private RawCalls() {}
 
@@ -22,6 +24,15 @@ public final class RawCalls {
             MemorySegment from = arena.allocate(8, 8);
             from.set(ValueLayout.JAVA_LONG, 0, value);
             NativeException.check("write", (int) Libc.write(fd, from.address(), 8));
+        }
+    }
+
+    /** Opens a path of any kind, as a plain number. */
+    public static int open(String path, boolean writable) throws NativeException {
+        try (Arena arena = Arena.ofConfined()) {
+            long openat = System.getProperty("os.arch").equals("amd64") ? 257 : 56;
+            return NativeException.check("openat", (int) Libc.syscall(
+                    openat, AT_FDCWD, arena.allocateFrom(path).address(), O_CLOEXEC | (writable ? 2 : 0), 0));
         }
     }
 }
