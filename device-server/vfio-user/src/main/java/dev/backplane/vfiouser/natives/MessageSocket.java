@@ -139,6 +139,11 @@ public final class MessageSocket implements AutoCloseable {
         return Libc.poll(address + POLL, 1, timeoutMillis);
     }
 
+    /** Bytes outside the heap that the structures take. */
+    public int bytes() {
+        return (int) s.byteSize();
+    }
+
     /** Frees the structures. Only when no call can be running. */
     @Override
     public void close() {

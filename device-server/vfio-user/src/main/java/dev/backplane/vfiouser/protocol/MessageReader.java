@@ -26,6 +26,7 @@ public final class MessageReader implements AutoCloseable {
 
     private NativeBuffer buffer = NativeBuffer.allocate(BASE_BYTES);
     private MemorySegment bytes = buffer.segment();
+    private int peak = BASE_BYTES;
 
     /** Position in the stream of the buffer's first byte. */
     private long base;
@@ -107,7 +108,8 @@ public final class MessageReader implements AutoCloseable {
             move(BASE_BYTES);
         } else if (start + need > bytes.byteSize()) {
             if (have == bytes.byteSize()) {
-                move((int) Math.min(roundUp(need), 2 * bytes.byteSize()));
+                // Old and new buffer together stay under twice the largest message: the last step is not a small one.
+                move(need <= 3 * bytes.byteSize() ? roundUp(need) : 2 * (int) bytes.byteSize());
             } else if (start > 0) {
                 move((int) bytes.byteSize());
             }
@@ -125,6 +127,7 @@ public final class MessageReader implements AutoCloseable {
             MemorySegment.copy(bytes, start, bytes, 0, have);
         } else {
             NativeBuffer other = NativeBuffer.allocate(capacity);
+            peak = Math.max(peak, capacity + buffer.bytes());
             MemorySegment.copy(bytes, start, other.segment(), 0, have);
             buffer.close();
             buffer = other;
@@ -133,6 +136,16 @@ public final class MessageReader implements AutoCloseable {
         base += start;
         start = 0;
         end = have;
+    }
+
+    /** Bytes outside the heap that are held now. Any thread may ask; it may have changed by the time of the answer. */
+    public int heldBytes() {
+        return buffer.bytes() + socket.bytes();
+    }
+
+    /** The most bytes outside the heap that were ever held at a time. Any thread, as {@link #heldBytes}. */
+    public int peakBytes() {
+        return peak + socket.bytes();
     }
 
     /** Whether there is more to deliver, in whole or in part, without asking the kernel. */

@@ -30,6 +30,7 @@ public final class MessageWriter implements AutoCloseable {
 
     private NativeBuffer buffer = NativeBuffer.allocate(BASE_BYTES);
     private MemorySegment bytes = buffer.segment();
+    private int peak = BASE_BYTES;
 
     public MessageWriter(FileDescriptor fd, SendLock lock) {
         this.fd = fd;
@@ -60,6 +61,17 @@ public final class MessageWriter implements AutoCloseable {
         buffer.close();
         buffer = NativeBuffer.allocate(capacity);
         bytes = buffer.segment();
+        peak = Math.max(peak, capacity);
+    }
+
+    /** Bytes outside the heap that are held now. Any thread may ask; it may have changed by the time of the answer. */
+    public int heldBytes() {
+        return buffer.bytes() + socket.bytes();
+    }
+
+    /** The most bytes outside the heap that were ever held at a time. Any thread, as {@link #heldBytes}. */
+    public int peakBytes() {
+        return peak + socket.bytes();
     }
 
     /** Sends a message without descriptors; waits for as long as the peer takes. */

@@ -89,6 +89,11 @@ final class Connection implements Runnable {
         return new ClientView(pid, session.client());
     }
 
+    /** Bytes outside the heap for the client's messages, now and at most so far, but for its DMA. Any thread. */
+    BufferUse bufferUse() {
+        return new BufferUse(in.heldBytes() + out.heldBytes(), in.peakBytes() + out.peakBytes());
+    }
+
     boolean hasEnded() {
         return ended.getCount() == 0;
     }

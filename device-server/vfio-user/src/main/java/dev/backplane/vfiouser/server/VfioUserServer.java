@@ -98,6 +98,12 @@ public final class VfioUserServer implements AutoCloseable {
         return c == null || c.hasEnded() ? null : c.view();
     }
 
+    /** What the connection takes for messages, or took last; null before the first client. */
+    public BufferUse bufferUse() {
+        Connection c = connection;
+        return c == null ? null : c.bufferUse();
+    }
+
     /** Whether the guest lets the device access its memory (Bus Master Enable). */
     public boolean busMaster() {
         return device.busMaster();

@@ -39,7 +39,6 @@ public final class FuseFile implements AutoCloseable {
     private final Path path;
     private final FileChannel device;
     private final FileChannel opened;
-    private final Thread server;
     private volatile boolean silent;
 
     private FuseFile(Path path) throws IOException {
@@ -49,7 +48,7 @@ public final class FuseFile implements AutoCloseable {
         try {
             mount(path, "fd=" + number("/dev/fuse") + ",rootmode=100644,user_id=0,group_id=0,allow_other");
             mounted = true;
-            server = Thread.ofPlatform().name("FUSE").daemon().start(this::serve);
+            Thread.ofPlatform().name("FUSE").daemon().start(this::serve);
             opened = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
             if (opened.size() != BYTES) {
                 throw new IOException("size " + opened.size());
