@@ -36,6 +36,25 @@ final class QueueSetup {
         }
     }
 
+    /** Whether all of the ring is shared with the server; else its queue takes messages, and time. */
+    static boolean shared(VnicState state, int queue, GuestMemory memory) {
+        int at = VnicState.queue(queue);
+        long size = state.getInt(at + QueueRegisters.SIZE);
+        boolean transmit = queue < AggRegisters.MAX_QUEUE_PAIRS;
+        int token = memory.enter();
+        try {
+            return memory.shared(
+                            state.getLong(at + QueueRegisters.DESCRIPTORS),
+                            size * (transmit ? TransmitDescriptor.BYTES : ReceiveDescriptor.BYTES))
+                    && memory.shared(
+                            state.getLong(at + QueueRegisters.COMPLETIONS),
+                            size * (transmit ? TransmitCompletion.BYTES : ReceiveCompletion.BYTES))
+                    && memory.shared(state.getLong(at + QueueRegisters.INDICES), QueueIndices.BYTES);
+        } finally {
+            memory.exit(token);
+        }
+    }
+
     /** The ring that the queue's registers describe, which {@link #check} found good. */
     static Ring ring(VnicState state, int queue, DeviceLink link) {
         int at = VnicState.queue(queue);

@@ -48,7 +48,7 @@ enum QueueStatus {
         return switch (fault.reason()) {
             case NOT_MAPPED, READ_ONLY -> QueueRegisters.ERROR_NOT_MAPPED;
             case MISALIGNED -> QueueRegisters.ERROR_BAD_CONFIGURATION;
-            case NOT_SHARED -> QueueRegisters.ERROR_NOT_SHARED;
+            case NOT_SHARED, WOULD_WAIT -> QueueRegisters.ERROR_NOT_SHARED;
             case BROKEN -> QueueRegisters.ERROR_BROKEN_MEMORY;
         };
     }

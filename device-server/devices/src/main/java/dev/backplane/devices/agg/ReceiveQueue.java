@@ -142,7 +142,8 @@ final class ReceiveQueue {
             try {
                 packet.moveOut(memory, addresses[i], n);
             } catch (GuestMemoryFault fault) {
-                if (fault.reason() == GuestMemoryFault.Reason.BROKEN) {
+                if (fault.reason() == GuestMemoryFault.Reason.BROKEN
+                        || fault.reason() == GuestMemoryFault.Reason.WOULD_WAIT) {
                     throw fault;
                 }
                 return i;
@@ -188,7 +189,12 @@ final class ReceiveQueue {
     }
 
     private void end(GuestMemoryFault fault) {
-        link.stop(fault);
+        if (fault.reason() == GuestMemoryFault.Reason.WOULD_WAIT) {
+            link.device().goSlow();
+            link.device().port().wake(); // another turn, on the lane
+        } else {
+            link.stop(fault);
+        }
         ring = null;
     }
 

@@ -39,6 +39,9 @@ final class TransmitQueue extends DrainLoop {
     /** The activation that the loop's own state belongs to. */
     private Ring current;
 
+    /** The frame waits for a thread that may wait for the guest. */
+    private boolean slowed;
+
     TransmitQueue(QueueLink link, FabricCore core, ForwardingDomain domain, OutputPort port) {
         super(link.device().workers());
         this.link = link;
@@ -79,6 +82,10 @@ final class TransmitQueue extends DrainLoop {
             r.refresh();
             return moveIn(r, guest.memory());
         } catch (GuestMemoryFault fault) {
+            if (fault.reason() == GuestMemoryFault.Reason.WOULD_WAIT) {
+                link.device().goSlow();
+                return true; // on the lane
+            }
             link.stop(fault);
             return true; // once more, to give back what the ring's end leaves over
         } finally {
@@ -93,6 +100,7 @@ final class TransmitQueue extends DrainLoop {
         int frames = 0;
         int bytes = 0;
         boolean waits = false;
+        slowed = false;
         int producer = r.producer();
         if (Integer.compareUnsigned(producer - next, r.size) > 0) {
             link.stop(QueueRegisters.ERROR_BAD_INDEX);
@@ -121,7 +129,7 @@ final class TransmitQueue extends DrainLoop {
             link.completed(r, start, next, frames);
         }
         if (waits) {
-            return false; // woken by the fabric; a doorbell would not help
+            return slowed; // else woken by the fabric; a doorbell would not help
         }
         if (next != producer && (frames == FRAMES || bytes >= BYTES)) {
             return true;
@@ -143,6 +151,11 @@ final class TransmitQueue extends DrainLoop {
             fetch.moveIn(memory, cursor);
         } catch (GuestMemoryFault fault) {
             ingress.release(frame);
+            if (fault.reason() == GuestMemoryFault.Reason.WOULD_WAIT) {
+                link.device().goSlow();
+                slowed = true;
+                return WAITS;
+            }
             if (fault.reason() == GuestMemoryFault.Reason.BROKEN) {
                 throw fault;
             }

@@ -6,6 +6,7 @@ import dev.backplane.devices.fabric.FabricCore;
 import dev.backplane.devices.fabric.ForwardingDomain;
 import dev.backplane.devices.fabric.PortConfig;
 import dev.backplane.devices.layout.PciIds;
+import dev.backplane.devices.loop.SlowLane;
 import dev.backplane.devices.loop.Timers;
 import dev.backplane.devices.loop.Workers;
 import dev.backplane.vfiouser.counter.CounterGroup;
@@ -63,6 +64,7 @@ public final class VnicDevice implements IoEventDevice {
     private final VnicEvents events;
     private final VnicRegisters registers;
     private final VnicPort port;
+    private final SlowLane lane;
     private final TransmitQueue[] transmit = new TransmitQueue[AggRegisters.MAX_QUEUE_PAIRS];
 
     private volatile DeviceLink link;
@@ -81,6 +83,7 @@ public final class VnicDevice implements IoEventDevice {
         this.node = node;
         this.core = core;
         this.adminUp = config.adminUp();
+        this.lane = new SlowLane(node.name() + ".agg slow");
         this.events = new VnicEvents(this);
         this.registers = new VnicRegisters(this);
         this.port = new VnicPort(core, portIndex, config, this);
@@ -303,7 +306,25 @@ public final class VnicDevice implements IoEventDevice {
         driverFeatures = state.getLong(AggRegisters.DRIVER_FEATURES);
     }
 
+    /**
+     * The guest's memory, or a part of it, is not shared with the server: all of the vNIC's loops leave the threads that
+     * others depend on, until the next reset. Any thread.
+     */
+    void goSlow() {
+        runOn(lane);
+    }
+
+    private void runOn(SlowLane where) {
+        for (TransmitQueue t : transmit) {
+            t.runOn(where);
+        }
+        port.runOn(where);
+    }
+
     private void activate(int queue) {
+        if (!QueueSetup.shared(state, queue, link.memory())) {
+            goSlow();
+        }
         queueLink(queue).activate(QueueSetup.ring(state, queue, link));
     }
 
@@ -367,6 +388,7 @@ public final class VnicDevice implements IoEventDevice {
             state.setInt(AggRegisters.LINK_SPEED, port.config().speedMbit());
         }
         updateSettings();
+        runOn(null);
         if (guest != null) {
             guest.interrupts().pin(false);
         }

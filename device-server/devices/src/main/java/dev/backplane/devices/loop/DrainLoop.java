@@ -19,6 +19,9 @@ public abstract class DrainLoop {
     private final Workers workers;
     private final AtomicInteger wakeups = new AtomicInteger();
 
+    /** Where turns run, or null for wherever the loop is woken. */
+    private volatile SlowLane lane;
+
     /** Intrusive link of the list of loops waiting on one thread; used by {@link Trampoline} only. */
     DrainLoop next;
 
@@ -48,7 +51,7 @@ public abstract class DrainLoop {
      * @return whether the loop is taken
      */
     protected final boolean tryEnter() {
-        return wakeups.compareAndSet(0, 1);
+        return lane == null && wakeups.compareAndSet(0, 1);
     }
 
     /** Gives up what {@link #tryEnter} took; what was announced meanwhile is run as after {@link #wake}. */
@@ -59,17 +62,36 @@ public abstract class DrainLoop {
     }
 
     private void dispatch() {
-        if (workers.inline()) {
-            Trampoline.run(this);
+        if (lane != null || !workers.inline() || SlowLane.current()) {
+            handOver();
         } else {
-            workers.submit(this);
+            Trampoline.run(this);
         }
+    }
+
+    /** Gives the loop, which the calling thread owns, to the thread that it belongs on: its lane's or a worker's. */
+    final void handOver() {
+        SlowLane l = lane;
+        if (l == null) {
+            workers.submit(this);
+        } else {
+            l.run(this);
+        }
+    }
+
+    /** Has turns run on a lane from the next one on, or with null wherever the loop is woken. Any thread. */
+    public final void runOn(SlowLane to) {
+        lane = to;
+    }
+
+    final SlowLane lane() {
+        return lane;
     }
 
     /** Announces work from a thread that must not run turns itself, such as that of the {@link Timers}. */
     public final void wakeLater() {
         if (wakeups.getAndIncrement() == 0) {
-            workers.submit(this);
+            handOver();
         }
     }
 
@@ -93,9 +115,5 @@ public abstract class DrainLoop {
             return true;
         }
         return wakeups.addAndGet(-seen) != 0;
-    }
-
-    final Workers workers() {
-        return workers;
     }
 }

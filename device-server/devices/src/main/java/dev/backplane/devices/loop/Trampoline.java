@@ -41,8 +41,8 @@ final class Trampoline {
             int turns = 0;
             DrainLoop loop;
             while ((loop = remove()) != null) {
-                if (turns++ >= BUDGET) {
-                    loop.workers().submit(loop);
+                if (loop.lane() != null || turns++ >= BUDGET) {
+                    loop.handOver();
                 } else if (loop.step()) {
                     append(loop);
                 }

@@ -3,6 +3,7 @@ package dev.backplane.devices.loop;
 
 import dev.backplane.vfiouser.counter.Counter;
 import dev.backplane.vfiouser.counter.CounterGroup;
+import dev.backplane.vfiouser.memory.PromptThread;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -51,7 +52,8 @@ public final class Workers implements AutoCloseable {
         this.mask = capacity - 1;
         this.threads = new Thread[count];
         for (int i = 0; i < count; i++) {
-            threads[i] = Thread.ofPlatform().name("worker-" + i).daemon(true).start(this::work);
+            threads[i] = new PromptThread(this::work, "worker-" + i, 0);
+            threads[i].start();
         }
     }
 

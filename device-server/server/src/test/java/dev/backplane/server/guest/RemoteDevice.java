@@ -29,6 +29,7 @@ public class RemoteDevice implements AutoCloseable {
     private static final int MEMORY_AND_BUS_MASTER = 6;
     private static final long LIMIT_NANOS = 20_000_000_000L;
 
+    private final boolean shared;
     private final VfioUserClient client;
     private final ClientMemory.Block block;
     private final Arena arena = Arena.ofShared();
@@ -39,9 +40,23 @@ public class RemoteDevice implements AutoCloseable {
 
     /** Connects, shares memory and enables the device on the bus. */
     RemoteDevice(Path socket, long ramBytes) throws IOException {
+        this(socket, ramBytes, true);
+    }
+
+    /** @param shared whether the device may access memory by itself; else it has to ask by messages */
+    RemoteDevice(Path socket, long ramBytes, boolean shared) throws IOException {
+        this.shared = shared;
         client = VfioUserClient.connect(socket);
         block = ClientMemory.allocate(ramBytes);
-        client.memory().map(RAM, block);
+        if (shared) {
+            client.memory().map(RAM, block);
+        } else {
+            client.memory().mapUnshared(RAM, block.memory(), true);
+        }
+        enableBus();
+    }
+
+    final void enableBus() throws IOException {
         client.write(VfioUserClient.CONFIG, COMMAND_REGISTER, 2, MEMORY_AND_BUS_MASTER);
     }
 
@@ -107,6 +122,25 @@ public class RemoteDevice implements AutoCloseable {
                 throw new AssertionError("waited in vain for " + what);
             }
             LockSupport.parkNanos(20_000);
+        }
+    }
+
+    /** As {@link #await}, for what this device does: what it asks for by messages meanwhile it gets. */
+    final void awaitDevice(String what, BooleanSupplier condition) {
+        await(what, () -> {
+            if (!shared) {
+                serve();
+            }
+            return condition.getAsBoolean();
+        });
+    }
+
+    /** Answers what the device has asked for. */
+    public final void serve() {
+        try {
+            client.serve(0);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

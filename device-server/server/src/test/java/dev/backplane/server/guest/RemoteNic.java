@@ -32,7 +32,22 @@ public final class RemoteNic extends RemoteDevice {
 
     /** Connects and enables the device; all receive buffers are posted. */
     public RemoteNic(Path socket) throws IOException {
-        super(socket, 1 << 20);
+        this(socket, true);
+    }
+
+    /** @param shared whether the device may access memory by itself */
+    public RemoteNic(Path socket, boolean shared) throws IOException {
+        super(socket, 1 << 20, shared);
+        setUp();
+    }
+
+    /** As a driver after a reset: posts all receive buffers and enables the device. */
+    public final void setUp() throws IOException {
+        enableBus();
+        sent = 0;
+        received = 0;
+        at(txIndices, QueueIndices.BYTES).fill((byte) 0);
+        at(rxIndices, QueueIndices.BYTES).fill((byte) 0);
         enable(0, txDescriptors, txCompletions, txIndices);
         enable(RECEIVE, rxDescriptors, rxCompletions, rxIndices);
         for (int i = 0; i < SIZE; i++) {
@@ -66,6 +81,14 @@ public final class RemoteNic extends RemoteDevice {
 
     /** Sends a frame and returns the status of its completion. */
     public int send(byte[] frame) throws IOException {
+        int slot = post(frame);
+        awaitDevice("completion of frame " + sent, () -> completed(txIndices) == sent);
+        return at(txCompletions + (long) slot * TransmitCompletion.BYTES, TransmitCompletion.BYTES)
+                .get(INT, TransmitCompletion.STATUS);
+    }
+
+    /** Hands a frame over and waits for nothing; returns its place in the ring. */
+    public int post(byte[] frame) throws IOException {
         int slot = sent++ % SIZE;
         long buffer = txBuffers + (long) slot * BUFFER;
         MemorySegment.copy(frame, 0, at(buffer, frame.length), ValueLayout.JAVA_BYTE, 0, frame.length);
@@ -75,15 +98,13 @@ public final class RemoteNic extends RemoteDevice {
         d.set(INT, TransmitDescriptor.LENGTH, frame.length);
         d.set(SHORT, TransmitDescriptor.FLAGS, (short) TransmitDescriptor.END_OF_FRAME);
         publish(0, txIndices, sent);
-        await("completion of frame " + sent, () -> completed(txIndices) == sent);
-        return at(txCompletions + (long) slot * TransmitCompletion.BYTES, TransmitCompletion.BYTES)
-                .get(INT, TransmitCompletion.STATUS);
+        return slot;
     }
 
     /** Waits for the next frame. */
     public byte[] receive() throws IOException {
         int index = received++;
-        await("frame " + index, () -> completed(rxIndices) - index > 0);
+        awaitDevice("frame " + index, () -> completed(rxIndices) - index > 0);
         int slot = index % SIZE;
         int length = at(rxCompletions + (long) slot * ReceiveCompletion.BYTES, ReceiveCompletion.BYTES)
                 .get(INT, ReceiveCompletion.FRAME_LENGTH);

@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Access to guest memory by messages (vfio-user DMA_READ and DMA_WRITE), for windows without a file. Calls block until
- * the client has answered or the time limit has passed, so they must not come from the thread that serves the client.
+ * the client has answered or the time limit has passed; they do not come from a {@link PromptThread}.
  */
 public interface DmaTransport {
     /** Reads {@code bytes} bytes at {@code iova}; throws {@link GuestMemoryFault} when that fails. */
@@ -13,4 +13,13 @@ public interface DmaTransport {
 
     /** Writes {@code bytes} bytes at {@code iova}; throws {@link GuestMemoryFault} when that fails. */
     void write(long iova, MemorySegment from, long offset, long bytes);
+
+    /**
+     * Fails the accesses under way, and all that come before {@link #release}: somebody waits for those who make them, and
+     * perhaps on the very thread that would receive the client's answer. May be nested.
+     */
+    default void hold() {}
+
+    /** Ends a {@link #hold}. */
+    default void release() {}
 }

@@ -33,6 +33,8 @@ public final class GuestMemory {
 
     private final CounterGroup counters = new CounterGroup("memory");
     private final Counter faults = counters.counter("memory_faults", "Accesses to guest memory that were refused");
+    private final Counter refusedWaits = counters.counter(
+            "memory_waits_refused", "Accesses by message that came from a thread which must not wait for a client");
     private final Counter unmapWaits =
             counters.counter("memory_unmap_waits", "Sleeps of an unmapping until running accesses had left");
 
@@ -106,7 +108,7 @@ public final class GuestMemory {
             throw new MapRefusedException(MapRefusedException.Reason.NO_SUCH_WINDOW, start, bytes);
         }
         table = table.without(w);
-        unmapWaits.add(readers.await());
+        awaitReaders();
         w.release().run();
     }
 
@@ -114,7 +116,7 @@ public final class GuestMemory {
     public synchronized int unmapAll() {
         Window[] all = table.toArray();
         table = WindowTable.EMPTY;
-        unmapWaits.add(readers.await());
+        awaitReaders();
         for (Window w : all) {
             w.release().run();
         }
@@ -134,7 +136,22 @@ public final class GuestMemory {
 
     /** Waits until every use that has begun before this call has ended. Never from inside a use. */
     public synchronized void awaitUses() {
-        unmapWaits.add(readers.await());
+        awaitReaders();
+    }
+
+    /** Waits for running uses. None of them waits for the client meanwhile, whose answer might have to wait for this. */
+    private void awaitReaders() {
+        DmaTransport t = transport;
+        if (t != null) {
+            t.hold();
+        }
+        try {
+            unmapWaits.add(readers.await());
+        } finally {
+            if (t != null) {
+                t.release();
+            }
+        }
     }
 
     /** Starts to log which pages are written; when this returns, every write is logged. Does nothing when it is on. */
@@ -254,10 +271,22 @@ public final class GuestMemory {
         return w;
     }
 
+    /** Checks that memory without a file can be accessed, by some thread. */
+    void requireReachable(long iova) {
+        if (transport == null) {
+            throw refuse(iova, Reason.NOT_SHARED);
+        }
+    }
+
+    /** The way to memory without a file, for an access by this thread. */
     DmaTransport requireTransport(long iova) {
         DmaTransport t = transport;
         if (t == null) {
             throw refuse(iova, Reason.NOT_SHARED);
+        }
+        if (Thread.currentThread() instanceof PromptThread) {
+            refusedWaits.increment();
+            throw Reason.WOULD_WAIT.fault();
         }
         return t;
     }

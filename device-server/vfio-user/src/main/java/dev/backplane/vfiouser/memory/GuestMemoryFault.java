@@ -17,6 +17,8 @@ public final class GuestMemoryFault extends RuntimeException {
         READ_ONLY("guest address is read-only"),
         /** The client gave no file for the window, and access by message is not available. */
         NOT_SHARED("guest memory is not shared: start QEMU with memory-backend-memfd,share=on"),
+        /** As {@link #NOT_SHARED}, but access by message is possible from a thread that may wait ({@link PromptThread}). */
+        WOULD_WAIT("guest memory is not shared, and this thread must not wait for its client"),
         /** A scalar access that is not naturally aligned. */
         MISALIGNED("guest address is not aligned"),
         /** The file behind the window was truncated, or a message access failed. */

@@ -53,7 +53,7 @@ public final class GuestRange {
         segment = w.segment();
         base = in;
         if (segment == null && bounce == null) {
-            memory.requireTransport(iova);
+            memory.requireReachable(iova);
             bounce = Arena.ofAuto().allocate(8, 8);
         }
         seen = now;

@@ -11,9 +11,9 @@ import java.lang.invoke.VarHandle;
 /**
  * Adds 1 to an event counter as the kernel itself does, which never waits: a write waits when the counter is full and its
  * owner has the descriptor in blocking mode, and between any look at both and the write the owner can make it so. So the
- * server does not write. It submits a read of nothing from a file of its own ({@code io_submit}), which completes inside
- * the call, and asks that the completion be told to the event descriptor (IOCB_FLAG_RESFD): a counter that is full stays
- * full. One system call, about as long as a poll and a write.
+ * server does not write. It submits a read of no bytes ({@code io_submit}), which for an event descriptor is too short and
+ * fails inside the call, and asks that this completion be told to the descriptor (IOCB_FLAG_RESFD): a counter that is full
+ * stays full. One system call, about as long as a poll and a write.
  */
 final class AioSignal {
     /** Size of {@code struct iocb} (linux/aio_abi.h), and of the pointer to it that {@code io_submit} takes. */
@@ -51,12 +51,10 @@ final class AioSignal {
 
     private final long context;
     private final MemorySegment ring;
-    private final FileDescriptor file;
 
-    private AioSignal(long context, MemorySegment ring, FileDescriptor file) {
+    private AioSignal(long context, MemorySegment ring) {
         this.context = context;
         this.ring = ring;
-        this.file = file;
     }
 
     @SuppressWarnings("restricted")
@@ -70,9 +68,7 @@ final class AioSignal {
             if (ring.get(JAVA_INT, RING_MAGIC) != MAGIC) {
                 return null;
             }
-            return new AioSignal(id, ring, MemoryFile.resizable("signals", 0));
-        } catch (NativeException e) {
-            return null;
+            return new AioSignal(id, ring);
         }
     }
 
@@ -84,7 +80,7 @@ final class AioSignal {
     /** Fills in the {@link #BYTES} at {@code at}, which start at a multiple of 8 and have to stay, for that descriptor. */
     static void prepare(MemorySegment s, long at, int eventFd) {
         s.set(JAVA_SHORT, at + IOCB_OPCODE, IOCB_CMD_PREAD);
-        s.set(JAVA_INT, at + IOCB_FD, SHARED.file.value());
+        s.set(JAVA_INT, at + IOCB_FD, eventFd);
         s.set(JAVA_LONG, at + IOCB_BUFFER, s.address() + at);
         s.set(JAVA_INT, at + IOCB_FLAGS, IOCB_FLAG_RESFD);
         s.set(JAVA_INT, at + IOCB_RESFD, eventFd);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.backplane.vfiouser.server;
 
+import dev.backplane.vfiouser.memory.PromptThread;
 import dev.backplane.vfiouser.natives.Errno;
 import dev.backplane.vfiouser.natives.FileDescriptor;
 import dev.backplane.vfiouser.natives.NativeException;
@@ -64,7 +65,7 @@ final class Connection implements Runnable {
 
     /** Starts to serve. */
     void start(String threadName) {
-        Thread.ofPlatform().name(threadName).daemon().stackSize(STACK_BYTES).start(this);
+        new PromptThread(this, threadName, STACK_BYTES).start();
     }
 
     /** Ends the connection as if the client had gone. Any thread. */

@@ -60,7 +60,7 @@ final class MessageDma implements DmaTransport, AutoCloseable {
     private Thread twinThread;
     private int chunk = CHUNK;
     private DmaVariant variant = DmaVariant.SPECIFICATION;
-    private boolean held;
+    private int held;
     private boolean stalled;
     private boolean dead;
     private boolean used;
@@ -174,7 +174,7 @@ final class MessageDma implements DmaTransport, AutoCloseable {
     }
 
     private boolean refusing() {
-        return dead || stalled || held;
+        return dead || stalled || held > 0;
     }
 
     /**
@@ -300,22 +300,22 @@ final class MessageDma implements DmaTransport, AutoCloseable {
         return true;
     }
 
-    /** Fails the request under way, and all that come before {@link #release}. By the connection's thread. */
-    void hold() {
+    @Override
+    public void hold() {
         lock.lock();
         try {
-            held = true;
+            held++;
             fail();
         } finally {
             lock.unlock();
         }
     }
 
-    /** Lets requests through again. */
-    void release() {
+    @Override
+    public void release() {
         lock.lock();
         try {
-            held = false;
+            held--;
         } finally {
             lock.unlock();
         }
