@@ -6,7 +6,7 @@ package dev.backplane.vfiouser.memory;
  * that works for several guests. An access to memory that is not shared, which takes a message and its answer, fails on it
  * at once ({@link GuestMemoryFault.Reason#WOULD_WAIT}); the device has to make it on another thread.
  */
-public class PromptThread extends Thread {
+public final class PromptThread extends Thread {
     /** @param stackBytes size of its stack; 0 for the usual one */
     public PromptThread(Runnable task, String name, long stackBytes) {
         super(null, task, name, stackBytes);
