@@ -25,11 +25,14 @@ final class Bench implements Callable<Integer> {
             new StartCase(),
             new IdleCase(),
             new RegisterCase(),
+            new MicroCase(),
+            new FabricCase(),
             new ScaleCase(),
             new TcpCase(),
             new PingCase(),
             new UdpCase(),
-            new PutCase());
+            new PutCase(),
+            new PollCase());
 
     @Option(names = "--quick", description = "fewer rounds and shorter runs")
     private boolean quick;
@@ -71,6 +74,7 @@ final class Bench implements Callable<Integer> {
             }
         }
         Map<Case, List<Measure>> results = new LinkedHashMap<>();
+        Map<String, String> missing;
         try (Context context = new Context(quick, libvfioUserServer)) {
             for (Case c : CASES) {
                 if (names.isEmpty() || names.contains(c.name())) {
@@ -78,14 +82,15 @@ final class Bench implements Callable<Integer> {
                     results.put(c, c.run(context));
                 }
             }
+            missing = context.missing();
         }
         Machine machine = Machine.here();
-        System.out.print(TextReport.print(machine, results));
+        System.out.print(TextReport.print(machine, results, missing));
         if (json != null) {
-            Files.writeString(json, JsonReport.print(machine, results));
+            Files.writeString(json, JsonReport.print(machine, results, missing));
         }
         if (html != null) {
-            Files.writeString(html, HtmlReport.print(machine, results));
+            Files.writeString(html, HtmlReport.print(machine, results, missing));
         }
         return 0;
     }

@@ -2,16 +2,25 @@
 package dev.backplane.bench;
 
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 /** What the cases share: how much to measure, and the guests, which boot when the first case wants them. */
 final class Context implements AutoCloseable {
     private final boolean quick;
     private final Path libvfioUserServer;
+    private final Map<String, String> missing = new LinkedHashMap<>();
     private GuestPair guests;
+    private boolean polling;
 
     Context(boolean quick, Path libvfioUserServer) {
         this.quick = quick;
         this.libvfioUserServer = libvfioUserServer;
+    }
+
+    /** Whether the user wants it over soon. */
+    boolean quick() {
+        return quick;
     }
 
     /** Rounds of A B A B …. */
@@ -36,11 +45,33 @@ final class Context implements AutoCloseable {
 
     /** Two guests, each with all the network devices that are compared. */
     GuestPair guests() {
+        return guests(false);
+    }
+
+    /** The same on a server with {@code --poll}; one pair runs at a time, since that server takes a core. */
+    GuestPair guests(boolean poll) {
+        if (guests != null && polling != poll) {
+            guests.close();
+            guests = null;
+        }
         if (guests == null) {
-            say("booting two guests");
-            guests = GuestPair.boot();
+            say(poll ? "booting two guests on a server that polls" : "booting two guests");
+            guests = poll ? GuestPair.boot(this, "--poll") : GuestPair.boot(this);
+            polling = poll;
         }
         return guests;
+    }
+
+    /** Notes that something is not compared, and why. */
+    void missing(String what, String why) {
+        if (missing.put(what, why) == null) {
+            say("not compared: " + what + ": " + why);
+        }
+    }
+
+    /** What was not compared, and why. */
+    Map<String, String> missing() {
+        return missing;
     }
 
     void say(String text) {

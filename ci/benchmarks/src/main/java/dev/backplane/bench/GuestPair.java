@@ -9,82 +9,85 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
+import java.util.Base64;
 
 /**
  * Two guests that reach each other in several ways at once, so that the ways are compared between the same guests in the
- * same run: through Backplane, and through virtio-net over QEMU's {@code stream} and {@code dgram} netdevs.
+ * same run: through Backplane, and through virtio-net over whatever of {@link Peers} can run here.
  */
 final class GuestPair implements AutoCloseable {
-    /** A way from guest to guest. */
-    enum Way {
-        BACKPLANE("backplane", "10.77.0."),
-        STREAM("virtio-net, stream", "10.78.0."),
-        DGRAM("virtio-net, dgram", "10.79.0.");
-
-        private final String label;
-        private final String prefix;
-
-        Way(String label, String prefix) {
-            this.label = label;
-            this.prefix = prefix;
-        }
-
-        String label() {
-            return label;
-        }
-
-        /** The address of guest {@code id}, 1 or 2. */
-        String address(int id) {
-            return prefix + id;
-        }
-    }
-
     private static final Duration LONG = Duration.ofMinutes(3);
 
     private final Cluster cluster;
     private final Path directory;
+    private final Peers peers;
 
-    private GuestPair(Cluster cluster, Path directory) {
+    private GuestPair(Cluster cluster, Path directory, Peers peers) {
         this.cluster = cluster;
         this.directory = directory;
+        this.peers = peers;
     }
 
-    static GuestPair boot() {
-        try {
-            Path directory = Files.createTempDirectory(Path.of("/tmp"), "bpb-");
-            Cluster cluster = Cluster.of(2).withDevices(id -> peers(directory, id));
-            cluster.start();
-            for (int id = 1; id <= 2; id++) {
-                configure(cluster.node(id), id);
+    /** Boots them, on a device server with these arguments beside the number of nodes. */
+    static GuestPair boot(Context context, String... serverArguments) {
+        Path directory = new Scratch().path("");
+        Peers peers = new Peers(directory, context);
+        Cluster cluster = Cluster.of(2)
+                .withServerArguments(serverArguments)
+                .withRunner(peers.runner())
+                .withDevices(peers::devices);
+        cluster.start();
+        GuestPair pair = new GuestPair(cluster, directory, peers);
+        for (int id = 1; id <= 2; id++) {
+            pair.configure(id);
+        }
+        return pair;
+    }
+
+    private void configure(int id) {
+        StringBuilder script = new StringBuilder("modprobe virtio_net; udevadm settle 2>/dev/null; set -e;");
+        for (Way way : peers.ways()) {
+            if (way != Way.BACKPLANE) {
+                script.append(" for d in /sys/class/net/*; do grep -q ")
+                        .append(way.mac(id))
+                        .append(" $d/address && i=$(basename $d); done; ip addr add ")
+                        .append(way.address(id))
+                        .append("/24 dev $i; ip link set $i up;");
             }
-            return new GuestPair(cluster, directory);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+        }
+        guest(id).exec(script.toString()).ok();
+    }
+
+    /** The ways that are there, Backplane first. */
+    Way[] ways() {
+        return peers.ways();
+    }
+
+    /** Runs these ways in turn, each undisturbed by the others. */
+    void rounds(Context context, Way[] ways, Interleave.Run<Way> run) {
+        try {
+            Interleave.rounds(context, ways, (way, counted) -> {
+                peers.turn(way);
+                run.run(way, counted);
+            });
+        } finally {
+            peers.turn(Way.BACKPLANE);
         }
     }
 
-    private static List<String> peers(Path dir, int id) {
-        String stream = "stream,id=stream,addr.type=unix,addr.path=" + dir.resolve("stream")
-                + (id == 1 ? ",server=on" : ",server=off,reconnect-ms=100");
-        String dgram = "dgram,id=dgram,local.type=unix,local.path=" + dir.resolve("dgram" + id)
-                + ",remote.type=unix,remote.path=" + dir.resolve("dgram" + (3 - id));
-        return List.of(
-                "-netdev",
-                stream,
-                "-device",
-                "virtio-net-pci,netdev=stream,mac=02:00:00:00:78:0" + id,
-                "-netdev",
-                dgram,
-                "-device",
-                "virtio-net-pci,netdev=dgram,mac=02:00:00:00:79:0" + id);
-    }
-
-    private static void configure(Guest guest, int id) {
-        guest.exec("modprobe virtio_net; udevadm settle 2>/dev/null; for n in 78 79; do"
-                        + " for d in /sys/class/net/*; do grep -q 02:00:00:00:$n $d/address && i=$(basename $d); done;"
-                        + " ip addr add 10.$n.0." + id + "/24 dev $i && ip link set $i up || exit 1; done")
-                .ok();
+    /** Copies a program into both guests, to {@code /tmp} under its own name. */
+    void install(Path program) {
+        try {
+            String text = Base64.getMimeEncoder().encodeToString(Files.readAllBytes(program));
+            String to = "/tmp/" + program.getFileName();
+            for (int id = 1; id <= 2; id++) {
+                guest(id)
+                        .exec("base64 -d > " + to + " << END\n" + text.replace("\r", "") + "\nEND\nchmod 755 " + to)
+                        .ok();
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     Guest guest(int id) {
@@ -110,14 +113,9 @@ final class GuestPair implements AutoCloseable {
 
     @Override
     public void close() {
+        peers.all();
         cluster.close();
-        try {
-            for (String name : List.of("stream", "dgram1", "dgram2")) {
-                Files.deleteIfExists(directory.resolve(name));
-            }
-            Files.deleteIfExists(directory);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        peers.close();
+        Scratch.remove(directory);
     }
 }

@@ -16,14 +16,14 @@ final class HtmlReport {
 
     private HtmlReport() {}
 
-    static String print(Machine machine, Map<Case, List<Measure>> results) {
+    static String print(Machine machine, Map<Case, List<Measure>> results, Map<String, String> missing) {
         HtmlReport r = new HtmlReport();
         r.out.append(
                 "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Backplane benchmark</title><style>"
                         + "body{font:15px/1.4 sans-serif;max-width:720px;margin:2em auto;color:#222}"
                         + "h2{font-size:1.05em;margin:1.6em 0 .3em}td{padding:0 1em 0 0}svg{display:block}"
                         + "text{font:13px sans-serif;fill:#222}.axis{stroke:#ddd}.dot{fill:#2a6f97;fill-opacity:.45}"
-                        + ".median{stroke:#c1121f;stroke-width:2}</style><h1>Backplane benchmark</h1><table>");
+                        + ".median,.curve{stroke:#c1121f;stroke-width:2;fill:none}</style><h1>Backplane benchmark</h1><table>");
         machine.facts()
                 .forEach((k, v) -> r.out.append("<tr><td>")
                         .append(escape(k))
@@ -34,6 +34,10 @@ final class HtmlReport {
             r.out.append("<h2>").append(escape(c.doc())).append("</h2>");
             measures.forEach(r::plot);
         });
+        missing.forEach((what, why) -> r.out.append("<p>Not compared: ")
+                .append(escape(what))
+                .append(": ")
+                .append(escape(why)));
         return r.out.append("</html>\n").toString();
     }
 
@@ -43,6 +47,14 @@ final class HtmlReport {
         out.append("<p>")
                 .append(escape(m.name() + ", " + m.unit()))
                 .append(m.higherIsBetter() ? " (more is better)" : " (less is better)");
+        if (m.axis() != null) {
+            out.append(Curve.svg(m));
+            return;
+        }
+        if (!m.compared()) {
+            table(m);
+            return;
+        }
         out.append(String.format(Locale.ROOT, "<svg width=\"%d\" height=\"%d\" role=\"img\">", WIDTH + RIGHT, height));
         int y = ROW / 2;
         for (String variant : m.samples().keySet()) {
@@ -67,6 +79,17 @@ final class HtmlReport {
         out.append("</svg>");
     }
 
+    private void table(Measure m) {
+        out.append("<table>");
+        m.samples()
+                .keySet()
+                .forEach(variant -> out.append("<tr><td>")
+                        .append(escape(variant))
+                        .append("<td>")
+                        .append(TextReport.number(m.median(variant))));
+        out.append("</table>");
+    }
+
     private static double x(double value, double most) {
         return LABEL + (WIDTH - LABEL - 6) * (most == 0 ? 0 : value / most);
     }
@@ -75,7 +98,7 @@ final class HtmlReport {
         out.append(String.format(Locale.ROOT, "<text x=\"%d\" y=\"%d\">%s</text>", x, y, escape(text)));
     }
 
-    private static String escape(String s) {
+    static String escape(String s) {
         return s.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;");
     }
 }

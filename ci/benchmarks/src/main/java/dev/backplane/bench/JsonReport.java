@@ -15,10 +15,11 @@ final class JsonReport {
 
     private JsonReport() {}
 
-    static String print(Machine machine, Map<Case, List<Measure>> results) {
+    static String print(Machine machine, Map<Case, List<Measure>> results, Map<String, String> missing) {
         ObjectNode root = JSON.createObjectNode();
         ObjectNode facts = root.putObject("machine");
         machine.facts().forEach(facts::put);
+        missing.forEach(root.putObject("not_compared")::put);
         ArrayNode all = root.putArray("measures");
         results.forEach((c, measures) -> measures.forEach(m -> {
             ObjectNode one = all.addObject().put("case", c.name()).put("measure", m.name());

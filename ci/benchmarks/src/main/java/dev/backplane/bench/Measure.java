@@ -13,11 +13,43 @@ final class Measure {
     private final String unit;
     private final boolean higherIsBetter;
     private final Map<String, List<Double>> samples = new LinkedHashMap<>();
+    private String axis;
+    private boolean compared = true;
 
     Measure(String name, String unit, boolean higherIsBetter) {
         this.name = name;
         this.unit = unit;
         this.higherIsBetter = higherIsBetter;
+    }
+
+    /** The same samples under another name. */
+    Measure named(String other) {
+        Measure m = new Measure(other, unit, higherIsBetter);
+        m.samples.putAll(samples);
+        m.axis = axis;
+        m.compared = compared;
+        return m;
+    }
+
+    /** The variants are numbers of this, each twice the one before or so: they are plotted as a curve. */
+    Measure over(String what) {
+        axis = what;
+        return this;
+    }
+
+    /** The variants are different things, so that one divided by another says nothing. */
+    Measure independent() {
+        compared = false;
+        return this;
+    }
+
+    /** What the variants are numbers of, or null. */
+    String axis() {
+        return axis;
+    }
+
+    boolean compared() {
+        return compared;
     }
 
     String name() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.backplane.bench;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -17,19 +18,22 @@ final class PingCase implements Case {
 
     @Override
     public String doc() {
-        return "ping round-trip time, one at a time, against virtio-net over QEMU's stream and dgram netdevs";
+        return "ping round-trip time, one at a time, beside the same as tcp";
     }
 
     @Override
     public List<Measure> run(Context context) {
+        return measure(context, context.guests(), context.guests().ways());
+    }
+
+    static List<Measure> measure(Context context, GuestPair guests, Way[] ways) {
         Measure median = new Measure("ping, median", "µs", false);
         Measure p99 = new Measure("ping, p99", "µs", false);
         Measure least = new Measure("ping, least", "µs", false);
         int count = context.choose(200, 1000);
-        Interleave.rounds(context, GuestPair.Way.values(), (way, counted) -> {
-            String out = context.guests()
-                    .guest(1)
-                    .exec("ping -i 0.005 -c " + count + " " + way.address(2), java.time.Duration.ofMinutes(3))
+        guests.rounds(context, ways, (way, counted) -> {
+            String out = guests.guest(1)
+                    .exec("ping -i 0.005 -c " + count + " " + way.address(2), Duration.ofMinutes(3))
                     .ok()
                     .out();
             if (counted) {

@@ -34,6 +34,11 @@ final class Scratch implements AutoCloseable {
 
     @Override
     public void close() {
+        remove(directory);
+    }
+
+    /** Removes a folder with all that is in it. */
+    static void remove(Path directory) {
         try (Stream<Path> files = Files.walk(directory)) {
             for (Path p : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.deleteIfExists(p);

@@ -17,18 +17,21 @@ final class TcpCase implements Case {
 
     @Override
     public String doc() {
-        return "TCP guest to guest (iperf3), against virtio-net over QEMU's stream and dgram netdevs";
+        return "TCP guest to guest (iperf3), beside virtio-net over QEMU's netdevs, VDE, TAP, Open vSwitch with DPDK";
     }
 
     @Override
     public List<Measure> run(Context context) {
+        return measure(context, context.guests(), context.guests().ways());
+    }
+
+    static List<Measure> measure(Context context, GuestPair guests, Way[] ways) {
         Measure tcp = new Measure("TCP guest to guest", "Mbit/s", true);
-        Interleave.rounds(context, GuestPair.Way.values(), (way, counted) -> {
-            String out = context.guests()
-                    .serverAndClient(
-                            "iperf3 -s -1 --forceflush",
-                            "listening",
-                            "iperf3 -J -c " + way.address(2) + " -O 1 -t " + context.seconds());
+        guests.rounds(context, ways, (way, counted) -> {
+            String out = guests.serverAndClient(
+                    "iperf3 -s -1 --forceflush",
+                    "listening",
+                    "iperf3 -J -c " + way.address(2) + " -O 1 -t " + context.seconds());
             if (counted) {
                 tcp.add(
                         way.label(),

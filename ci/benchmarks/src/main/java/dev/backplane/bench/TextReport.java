@@ -9,7 +9,7 @@ import java.util.Map;
 final class TextReport {
     private TextReport() {}
 
-    static String print(Machine machine, Map<Case, List<Measure>> results) {
+    static String print(Machine machine, Map<Case, List<Measure>> results, Map<String, String> missing) {
         StringBuilder out = new StringBuilder();
         machine.facts().forEach((k, v) -> out.append(k).append(": ").append(v).append('\n'));
         out.append("\n| measure | variant | median | least – most | runs | ratio |\n|---|---|---|---|---|---|\n");
@@ -22,16 +22,22 @@ final class TextReport {
                 }
             }
         }
+        missing.forEach((what, why) -> out.append("\nNot compared: ")
+                .append(what)
+                .append(": ")
+                .append(why)
+                .append('\n'));
         return out.toString();
     }
 
     private static String row(Measure m, String variant, String first, boolean leads) {
-        String ratio = leads ? "" : String.format(Locale.ROOT, "%.2f ×", m.median(first) / m.median(variant));
+        String ratio =
+                leads || !m.compared() ? "" : String.format(Locale.ROOT, "%.2f ×", m.median(first) / m.median(variant));
         return String.format(
                 Locale.ROOT,
                 "| %s | %s | %s %s | %s – %s | %d | %s |%n",
                 leads ? m.name() : "",
-                variant,
+                m.axis() == null ? variant : variant + " " + m.axis(),
                 number(m.median(variant)),
                 m.unit(),
                 number(m.least(variant)),
@@ -42,7 +48,7 @@ final class TextReport {
 
     static String number(double value) {
         double size = Math.abs(value);
-        String format = size >= 100 || size == 0 ? "%,.0f" : size >= 10 ? "%.1f" : "%.2f";
+        String format = size >= 100 || size == 0 ? "%,.0f" : size >= 10 ? "%.1f" : size >= 0.01 ? "%.2f" : "%.4f";
         return String.format(Locale.ROOT, format, value);
     }
 }

@@ -22,12 +22,12 @@ final class UdpCase implements Case {
     public List<Measure> run(Context context) {
         Measure rate = new Measure("64-byte UDP received", "packets/s", true);
         Measure lost = new Measure("64-byte UDP lost", "%", false);
-        Interleave.rounds(context, GuestPair.Way.values(), (way, counted) -> {
-            String out = context.guests()
-                    .serverAndClient(
-                            "iperf3 -s -1 --forceflush",
-                            "listening",
-                            "iperf3 -J -u -b 0 -l " + PAYLOAD + " -c " + way.address(2) + " -t " + context.seconds());
+        GuestPair guests = context.guests();
+        guests.rounds(context, guests.ways(), (way, counted) -> {
+            String out = guests.serverAndClient(
+                    "iperf3 -s -1 --forceflush",
+                    "listening",
+                    "iperf3 -J -u -b 0 -l " + PAYLOAD + " -c " + way.address(2) + " -t " + context.seconds());
             if (counted) {
                 JsonNode received = TcpCase.json(out).at("/end/sum_received");
                 double packets = received.path("packets").asDouble()

@@ -208,7 +208,7 @@ public final class Guest implements AutoCloseable {
         add(a, "-nodefaults", "-no-user-config");
         add(a, "-display", "none");
         add(a, "-accel", image.accelerator());
-        add(a, "-cpu", image.accelerator().equals("kvm") ? "host" : "max");
+        add(a, "-cpu", System.getenv().getOrDefault("BACKPLANE_CPU", "max"));
         add(a, "-smp", Integer.toString(config.cpus()));
         add(a, "-m", config.megabytes() + "M");
         add(a, "-machine", "q35,memory-backend=ram");
