@@ -32,6 +32,7 @@ final class Bench implements Callable<Integer> {
             new PingCase(),
             new UdpCase(),
             new PutCase(),
+            new WhereCase(),
             new PollCase());
 
     @Option(names = "--quick", description = "fewer rounds and shorter runs")

@@ -153,6 +153,11 @@ public final class Guest implements AutoCloseable {
         return instance != null && instance.alive();
     }
 
+    /** QEMU's process id, to look at it from outside; -1 when it does not run on this host. */
+    public synchronized long pid() {
+        return instance == null ? -1 : instance.pid();
+    }
+
     /** The guest is about to end by itself, and may. */
     public void expectEnd() {
         stopping = true;

@@ -16,6 +16,11 @@ public interface GuestRunner {
         /** What QEMU wrote to its standard error so far. */
         String errors();
 
+        /** QEMU's process id on this host, or -1 where it has none that this process can see. */
+        default long pid() {
+            return -1;
+        }
+
         /** Whether QEMU still runs. */
         boolean alive();
 

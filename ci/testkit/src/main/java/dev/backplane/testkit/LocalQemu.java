@@ -42,6 +42,11 @@ public final class LocalQemu implements GuestRunner {
         }
 
         @Override
+        public long pid() {
+            return process.pid();
+        }
+
+        @Override
         public boolean alive() {
             return process.isAlive();
         }
