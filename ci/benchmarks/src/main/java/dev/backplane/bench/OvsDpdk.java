@@ -11,9 +11,9 @@ import java.util.List;
  * runs, and would slow whatever is measured beside it: it is stopped while others have their turn.
  */
 final class OvsDpdk implements AutoCloseable {
-    /** $1: the peers' root, $2: the folder for sockets. In a mount namespace of its own, so that nothing is left. */
+    /** $1: the peers' root, $2: the folder for sockets. In namespaces of its own, so that nothing is left. */
     private static final String SCRIPT = """
-            exec unshare --mount sh -euc '
+            exec unshare --mount --net sh -euc '
                 mount --rbind /dev "$1/dev"
                 mount --rbind /proc "$1/proc"
                 mount --rbind /sys "$1/sys"
@@ -34,11 +34,16 @@ final class OvsDpdk implements AutoCloseable {
                     ovs-vsctl --timeout=20 add-br br0 -- set bridge br0 datapath_type=netdev >&2
                     for n in 1 2; do
                         ovs-vsctl --timeout=20 add-port br0 "v$n" -- set Interface "v$n" type=dpdkvhostuserclient \\
-                            options:vhost-server-path="/work/ovs$n" >&2
+                            options:vhost-server-path="/work/ovs$n" 2>/tmp/errors >&2
+                        if grep -q Error /tmp/errors; then
+                            tail -n 3 /tmp/vswitchd.log >&2
+                            exit 1
+                        fi
                     done
                     echo ready
                     cat >/dev/null
-                    kill "$(cat /work/vswitchd.pid)" "$(cat /work/ovsdb.pid)"'
+                    kill "$(cat /work/vswitchd.pid)" "$(cat /work/ovsdb.pid)"
+                    kill -CONT "$(cat /work/vswitchd.pid)"'
             """;
 
     private final Helper helper;

@@ -38,17 +38,20 @@ final class Peers implements AutoCloseable {
 
     /** $1: the peers' root, $2: the folder for the socket. */
     private static final String VDE = """
-            lib=$1/usr/lib/x86_64-linux-gnu
-            vde=$(command -v "$1/usr/bin/vde_switch")
-            { cat; echo shutdown; } | "$1/usr/lib64/ld-linux-x86-64.so.2" --library-path "$lib" "$vde" -s "$2/vde" >&2 &
-            switch=$!
+            "$1/usr/lib64/ld-linux-x86-64.so.2" --library-path "$1/usr/lib/x86_64-linux-gnu" "$1/usr/bin/vde_switch" \\
+                --sock "$2/vde" --daemon --pidfile "$2/vde.pid" >&2
             i=0
-            until [ -S "$2/vde/ctl" ]; do
-                kill -0 "$switch" && [ "$i" -lt 100 ]
-                i=$((i + 1)); sleep 0.1
+            until [ -S "$2/vde/ctl" ] && [ -s "$2/vde.pid" ]; do
+                if [ "$i" -ge 100 ]; then
+                    echo "its socket does not appear" >&2
+                    exit 1
+                fi
+                i=$((i + 1))
+                sleep 0.1
             done
             echo ready
-            wait "$switch"
+            cat >/dev/null
+            kill "$(cat "$2/vde.pid")"
             """;
 
     private final Path directory;
