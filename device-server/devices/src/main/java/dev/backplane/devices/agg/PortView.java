@@ -14,6 +14,7 @@ import dev.backplane.vfiouser.counter.CounterGroup;
  * @param status state of its vNIC
  * @param adminUp whether it is not held down from the server's side
  * @param linkUp whether its link is up
+ * @param epoch its epoch: what was queued in an earlier one is not delivered
  * @param state state of its output side
  * @param queuedFrames frames in its memory output queues
  * @param heldCells cells of rendezvous memory that are charged to it
@@ -26,6 +27,7 @@ public record PortView(
         VnicStatus status,
         boolean adminUp,
         boolean linkUp,
+        int epoch,
         PortState state,
         int queuedFrames,
         int heldCells,
@@ -39,6 +41,7 @@ public record PortView(
                 device.status(),
                 device.adminUp(),
                 device.linkUp(),
+                port.currentEpoch(),
                 port.state(),
                 port.queuedFrames(),
                 port.heldCells(),

@@ -69,7 +69,14 @@ final class QueueInterrupt {
         }
     }
 
-    /** Forgets an interrupt that is held back. */
+    /** The queue is active again: an interrupt that was held back when it was stopped comes now. */
+    void resume() {
+        if (device.state().compareAndSet(link.interruptDue(), 1, 0)) {
+            device.events().signal(link.vector());
+        }
+    }
+
+    /** Lets no interrupt come any more that is held back. */
     void cancel() {
         timer.disarm();
     }

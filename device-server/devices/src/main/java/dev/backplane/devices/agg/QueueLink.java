@@ -44,6 +44,8 @@ final class QueueLink {
         ring = next;
         if (next == null) {
             interrupt.cancel();
+        } else {
+            interrupt.resume();
         }
     }
 

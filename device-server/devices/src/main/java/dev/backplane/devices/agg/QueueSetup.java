@@ -13,15 +13,7 @@ final class QueueSetup {
 
     /** Returns a {@code BP_AGG_QUEUE_ERROR_*}, 0 if the queue can work. */
     static int check(VnicState state, int queue, DeviceLink link) {
-        int at = VnicState.queue(queue);
-        int size = state.getInt(at + QueueRegisters.SIZE);
-        if (size < AggRegisters.MIN_RING_SIZE
-                || size > AggRegisters.MAX_RING_SIZE
-                || Integer.bitCount(size) != 1
-                || state.getLong(at + QueueRegisters.DESCRIPTORS) % ALIGNMENT != 0
-                || state.getLong(at + QueueRegisters.COMPLETIONS) % ALIGNMENT != 0
-                || state.getLong(at + QueueRegisters.INDICES) % ALIGNMENT != 0
-                || link == null) {
+        if (!plausible(state, queue) || link == null) {
             return QueueRegisters.ERROR_BAD_CONFIGURATION;
         }
         GuestMemory memory = link.memory();
@@ -53,6 +45,18 @@ final class QueueSetup {
         } finally {
             memory.exit(token);
         }
+    }
+
+    /** Whether size and alignment are allowed. */
+    static boolean plausible(VnicState state, int queue) {
+        int at = VnicState.queue(queue);
+        int size = state.getInt(at + QueueRegisters.SIZE);
+        return size >= AggRegisters.MIN_RING_SIZE
+                && size <= AggRegisters.MAX_RING_SIZE
+                && Integer.bitCount(size) == 1
+                && state.getLong(at + QueueRegisters.DESCRIPTORS) % ALIGNMENT == 0
+                && state.getLong(at + QueueRegisters.COMPLETIONS) % ALIGNMENT == 0
+                && state.getLong(at + QueueRegisters.INDICES) % ALIGNMENT == 0;
     }
 
     /** The ring that the queue's registers describe, which {@link #check} found good. */

@@ -43,14 +43,14 @@ final class Ring {
 
     /**
      * One past the last descriptor that the driver has made available. What it wrote into the descriptors before is
-     * visible then: acquire, the partner of the release in {@code bp_agg_tx_doorbell} and {@code bp_agg_rx_refill}.
+     * visible then: acquire, the partner of the release in bp_agg_ring_publish() of the driver.
      */
     int producer() {
         return indices.getIntAcquire(QueueIndices.PRODUCER);
     }
 
     /**
-     * Publishes completions. Release: whoever reads the index with acquire ({@code bp_agg_poll}) sees the completions
+     * Publishes completions. Release: whoever reads the index with acquire (bp_agg_ring_completed() of the driver) sees the completions
      * and, for receive, the data.
      */
     void completed(int index) {
@@ -61,7 +61,7 @@ final class Ring {
      * Asks for a doorbell once the driver's producer index passes {@code producer}, and looks whether it has already.
      *
      * <p>The race: the driver stores its index and reads our event index, we store the event index and read its index.
-     * Both put a full fence between ({@code bp_agg_tx_doorbell}, {@code bp_agg_rx_refill}), so it rings or we see.
+     * Both put a full fence between (bp_agg_ring_publish() of the driver), so it rings or we see.
      *
      * @return whether the driver has gone on meanwhile, so that it may not ring
      */
@@ -76,7 +76,7 @@ final class Ring {
      * #completed}.
      *
      * <p>The race: we store the completed index and read its event index, the driver stores the event index and reads
-     * the completed index. Both put a full fence between ({@code bp_agg_poll}), so we interrupt or it polls on.
+     * the completed index. Both put a full fence between (bp_agg_ring_arm() of the driver), so we interrupt or it polls on.
      */
     boolean wantsInterrupt(int from, int to) {
         VarHandle.fullFence();

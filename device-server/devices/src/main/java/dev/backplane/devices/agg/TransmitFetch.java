@@ -146,13 +146,13 @@ final class TransmitFetch {
             return;
         }
         length = (int) total;
-        if (gsoType == Offloads.GSO_NONE && length > device.mtu() + AggRegisters.MIN_FRAME + VlanTag.BYTES) {
+        if (gsoType == Offloads.GSO_NONE && length > device.settings().mtu() + AggRegisters.MIN_FRAME + VlanTag.BYTES) {
             fail(TransmitCompletion.BAD_LENGTH);
         }
         long needed = (partial ? AggRegisters.FEATURE_CHECKSUM : 0)
                 | (tagged() ? AggRegisters.FEATURE_VLAN : 0)
                 | featureOf(gsoType);
-        if ((needed & ~device.driverFeatures()) != 0) {
+        if ((needed & ~device.settings().driverFeatures()) != 0) {
             fail(TransmitCompletion.BAD_FLAGS);
         }
         if (partial && (csumStart < AggRegisters.MIN_FRAME || csumStart + csumOffset + 2 > length)) {

@@ -5,6 +5,7 @@ import dev.backplane.devices.fabric.PortCounters;
 import dev.backplane.vfiouser.counter.Counter;
 import dev.backplane.vfiouser.counter.CounterGroup;
 import dev.backplane.vfiouser.layout.Field;
+import java.util.Arrays;
 
 /** What a vNIC counts; the statistics block in BAR 0 is a part of it, by name. */
 final class VnicCounters {
@@ -24,6 +25,8 @@ final class VnicCounters {
     final Counter notBusMaster = group.counter("not_bus_master", "Turns put off because bus mastering was off");
 
     private final Counter[] block = new Counter[AggStatistics.LAYOUT.fields().size()];
+    /** What was counted in the server that the guest came from; only the client's thread. */
+    private final long[] before = new long[block.length];
 
     VnicCounters() {
         int i = 0;
@@ -47,6 +50,16 @@ final class VnicCounters {
 
     /** The statistic at {@code offset} of the block, a multiple of 8. */
     long statistic(int offset) {
-        return block[offset / 8].get();
+        return block[offset / 8].get() + before[offset / 8];
+    }
+
+    /** Lets a statistic go on from {@code value}, which it has reached elsewhere; the counter itself does not change. */
+    void continueFrom(int offset, long value) {
+        before[offset / 8] = value - block[offset / 8].get();
+    }
+
+    /** The guest that statistics were continued for has left. */
+    void forgetBefore() {
+        Arrays.fill(before, 0);
     }
 }

@@ -13,10 +13,12 @@ import dev.backplane.vfiouser.counter.CounterGroup;
 import dev.backplane.vfiouser.device.DeviceLink;
 import dev.backplane.vfiouser.device.IoEvent;
 import dev.backplane.vfiouser.device.IoEventDevice;
+import dev.backplane.vfiouser.device.Migratable;
 import dev.backplane.vfiouser.device.ResetKind;
 import dev.backplane.vfiouser.memory.GuestMemory;
 import dev.backplane.vfiouser.pci.Bar;
 import dev.backplane.vfiouser.pci.PciFunction;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -25,7 +27,7 @@ import java.util.stream.IntStream;
  * registers do is in {@link VnicRegisters}, its transmit side in {@link TransmitQueue}, its receive side in {@link
  * VnicPort}.
  */
-public final class VnicDevice implements IoEventDevice {
+public final class VnicDevice implements IoEventDevice, Migratable {
     /** What the device offers. */
     static final long FEATURES = AggRegisters.FEATURE_CHECKSUM
             | AggRegisters.FEATURE_TSO4
@@ -59,6 +61,7 @@ public final class VnicDevice implements IoEventDevice {
 
     private final Node node;
     private final FabricCore core;
+    private final ForwardingDomain domain;
     private final VnicState state = new VnicState();
     private final VnicCounters counters = new VnicCounters();
     private final VnicEvents events;
@@ -71,17 +74,16 @@ public final class VnicDevice implements IoEventDevice {
     private volatile boolean adminUp;
     private volatile boolean linkUp;
 
-    // Copies of registers for the data paths.
-    private volatile int mtu;
-    private volatile int queuePairs;
-    private volatile int packetFilter;
-    private volatile long multicastFilter;
-    private volatile long driverFeatures;
+    private volatile VnicSettings settings;
+
+    /** Between {@link #stop} and {@link #resume}: no queue is active, no frame moves out, no event is raised. */
+    private volatile boolean stopped;
 
     @SuppressWarnings("this-escape") // the parts only keep the reference
     VnicDevice(Node node, PortConfig config, FabricCore core, ForwardingDomain domain, int portIndex) {
         this.node = node;
         this.core = core;
+        this.domain = domain;
         this.adminUp = config.adminUp();
         this.lane = new SlowLane(node.name() + ".agg slow");
         this.events = new VnicEvents(this);
@@ -131,7 +133,62 @@ public final class VnicDevice implements IoEventDevice {
     public void detach() {
         quiesce();
         powerOn(state.getInt(AggRegisters.EPOCH) + 1);
+        counters.forgetBefore();
         link = null;
+    }
+
+    // ---- Migratable ----
+
+    /**
+     * Frames for this guest that are in rendezvous memory, and those that come while it is stopped, wait there as for a
+     * guest that does not drain. When it goes on here they are delivered; when it leaves, having been resumed elsewhere,
+     * they are dropped and counted.
+     */
+    @Override
+    public void stop() {
+        synchronized (this) {
+            stopped = true;
+        }
+        deactivateAll();
+        awaitUses();
+        wakeAll(); // what transmit queues had been granted goes back
+    }
+
+    @Override
+    public void resume() {
+        synchronized (this) {
+            stopped = false;
+        }
+        if (status() == VnicStatus.RUNNING) {
+            activateAll();
+        }
+        DeviceLink guest = link;
+        if (guest != null) {
+            events.resume(guest);
+        }
+        updateLink();
+        wakeAll();
+    }
+
+    @Override
+    public long stateBytes() {
+        return VnicImage.BYTES;
+    }
+
+    @Override
+    public void save(MemorySegment out) {
+        VnicImage.save(this, out);
+    }
+
+    @Override
+    public void restore(MemorySegment in) {
+        quiesce();
+        powerOn(state.getInt(AggRegisters.EPOCH) + 1);
+        synchronized (this) {
+            VnicImage.restore(this, in);
+        }
+        updateSettings();
+        domain.expectMembers(port, core.seconds());
     }
 
     // ---- for the management side, any thread ----
@@ -194,27 +251,12 @@ public final class VnicDevice implements IoEventDevice {
         return link;
     }
 
-    int mtu() {
-        return mtu;
+    VnicSettings settings() {
+        return settings;
     }
 
-    int queuePairs() {
-        return queuePairs;
-    }
-
-    long driverFeatures() {
-        return driverFeatures;
-    }
-
-    /** Whether the guest wants a frame that is not addressed to it alone. */
-    boolean wantsFlooded(long destination, boolean group) {
-        int filter = packetFilter;
-        if ((filter & AggRegisters.FILTER_PROMISCUOUS) != 0) {
-            return true;
-        }
-        return group
-                && ((filter & AggRegisters.FILTER_ALL_MULTICAST) != 0
-                        || MulticastFilter.passes(multicastFilter, destination));
+    boolean stopped() {
+        return stopped;
     }
 
     /** A queue's loop has found that the guest's memory is broken. Any thread. */
@@ -253,11 +295,7 @@ public final class VnicDevice implements IoEventDevice {
             state.setInt(AggRegisters.CONTROL, AggRegisters.CONTROL_ENABLE);
             setStatus(VnicStatus.RUNNING);
             updateSettings();
-            for (int q = 0; q < VnicState.QUEUES; q++) {
-                if (queueStatus(q) == QueueStatus.RUNNING) {
-                    activate(q);
-                }
-            }
+            activateAll();
             updateLink();
             wakeAll();
         } else if (!enable && status == VnicStatus.RUNNING) {
@@ -299,11 +337,7 @@ public final class VnicDevice implements IoEventDevice {
 
     /** A register that data paths have a copy of may have changed. */
     void updateSettings() {
-        mtu = state.getInt(AggRegisters.MTU);
-        queuePairs = state.getInt(AggRegisters.QUEUE_PAIRS);
-        packetFilter = state.getInt(AggRegisters.PACKET_FILTER);
-        multicastFilter = state.getLong(AggRegisters.MULTICAST_FILTER);
-        driverFeatures = state.getLong(AggRegisters.DRIVER_FEATURES);
+        settings = VnicSettings.of(state);
     }
 
     /**
@@ -321,11 +355,28 @@ public final class VnicDevice implements IoEventDevice {
         port.runOn(where);
     }
 
-    private void activate(int queue) {
-        if (!QueueSetup.shared(state, queue, link.memory())) {
-            goSlow();
+    private void activateAll() {
+        for (int q = 0; q < VnicState.QUEUES; q++) {
+            if (queueStatus(q) == QueueStatus.RUNNING) {
+                activate(q);
+            }
         }
-        queueLink(queue).activate(QueueSetup.ring(state, queue, link));
+    }
+
+    private void deactivateAll() {
+        for (int q = 0; q < VnicState.QUEUES; q++) {
+            queueLink(q).activate(null);
+        }
+    }
+
+    /** While the device is stopped a queue that is enabled becomes active only when it goes on. */
+    private void activate(int queue) {
+        if (!stopped) {
+            if (!QueueSetup.shared(state, queue, link.memory())) {
+                goSlow();
+            }
+            queueLink(queue).activate(QueueSetup.ring(state, queue, link));
+        }
     }
 
     private QueueStatus queueStatus(int queue) {
@@ -358,9 +409,7 @@ public final class VnicDevice implements IoEventDevice {
      * A loop looks at its ring inside a use of the memory; the ring is taken away first, then all uses are waited for.
      */
     private void quiesce() {
-        for (int q = 0; q < VnicState.QUEUES; q++) {
-            queueLink(q).activate(null);
-        }
+        deactivateAll();
         awaitUses();
         setLink(false, false);
         wakeAll(); // what was waiting, or queued for this port, goes back to rendezvous memory
@@ -407,7 +456,7 @@ public final class VnicDevice implements IoEventDevice {
 
     private void setLink(boolean up, boolean tell) {
         synchronized (this) {
-            if (!port.setLink(up)) {
+            if ((tell && stopped) || !port.setLink(up)) {
                 return;
             }
             linkUp = up;

@@ -57,6 +57,11 @@ final class VnicEvents {
         }
     }
 
+    /** The device goes on after it was stopped, or restored: the pin shows what its events say. */
+    void resume(DeviceLink link) {
+        updatePin(link.interrupts());
+    }
+
     /**
      * Brings the pin to what the events say. One thread may set an event while another clears one: both look again
      * after they have set the pin, so whoever sets it last sets it to what is true.

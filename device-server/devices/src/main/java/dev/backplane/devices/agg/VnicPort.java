@@ -50,8 +50,13 @@ final class VnicPort extends OutputPort {
         if (guest == null) {
             return false;
         }
-        offloads = (int) device.driverFeatures() & OFFLOADS;
+        offloads = (int) device.settings().driverFeatures() & OFFLOADS;
         token = guest.memory().enter();
+        if (device.stopped()) {
+            // Looked at inside the use: whoever stops the device waits for uses then. What is queued stays queued.
+            guest.memory().exit(token);
+            return false;
+        }
         if (!guest.busMaster()) {
             guest.memory().exit(token);
             device.count().notBusMaster.increment();
@@ -77,7 +82,7 @@ final class VnicPort extends OutputPort {
             return Delivery.DROPPED;
         }
         int header = AggRegisters.MIN_FRAME + VlanTag.BYTES;
-        if (packet.frame().packetLength() > device.mtu() + header) {
+        if (packet.frame().packetLength() > device.settings().mtu() + header) {
             counters().rxDroppedTooLong.increment();
             return Delivery.DROPPED;
         }
@@ -112,11 +117,11 @@ final class VnicPort extends OutputPort {
 
     @Override
     protected int lane(int flowHash) {
-        return (int) (((flowHash & 0xffff_ffffL) * device.queuePairs()) >>> 32);
+        return (int) (((flowHash & 0xffff_ffffL) * device.settings().queuePairs()) >>> 32);
     }
 
     @Override
     protected boolean wantsFlooded(long destination, boolean group) {
-        return device.wantsFlooded(destination, group);
+        return device.settings().wantsFlooded(destination, group);
     }
 }

@@ -106,6 +106,29 @@ final class VnicRegisters {
         return true;
     }
 
+    /** Whether a state holds in a register that the driver writes what the driver could have written. */
+    static boolean allowed(int offset, VnicState in) {
+        if (offset == AggRegisters.DRIVER_FEATURES) {
+            return (in.getLong(offset) & ~VnicDevice.FEATURES) == 0;
+        }
+        if (offset == AggRegisters.CONTROL) {
+            return (in.getInt(offset) & ~AggRegisters.CONTROL_ENABLE) == 0;
+        }
+        return offset == AggRegisters.MULTICAST_FILTER || inRange(offset, in.getInt(offset));
+    }
+
+    /** The same for a register of a queue, at {@code offset} of its block. */
+    static boolean allowedOfQueue(int offset, int queue, VnicState in) {
+        int v = in.getInt(VnicState.queue(queue) + offset);
+        if (offset == QueueRegisters.CONTROL) {
+            return (v & ~QueueRegisters.ENABLE) == 0;
+        }
+        if (offset == QueueRegisters.VECTOR) {
+            return vector(v);
+        }
+        return offset != QueueRegisters.MODERATION_USECS || (v >= 0 && v <= MAX_MODERATION_MICROS);
+    }
+
     private static boolean inRange(int offset, int v) {
         if (offset == AggRegisters.MTU) {
             return v >= AggRegisters.MIN_MTU && v <= AggRegisters.MAX_MTU;

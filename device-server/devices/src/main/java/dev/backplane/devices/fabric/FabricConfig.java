@@ -12,6 +12,8 @@ package dev.backplane.devices.fabric;
  * @param macEntries size of each partition's table of learnt addresses
  * @param macEntriesPerPort most addresses that are learnt from one port
  * @param macAgeSeconds time after which an address that sends nothing is forgotten
+ * @param multicastSnooping whether frames for IP multicast groups go only where members are, once a querier is there
+ * @param hugePages whether rendezvous memory is to be of huge pages, if the machine has them
  */
 public record FabricConfig(
         long rendezvousBytes,
@@ -21,7 +23,9 @@ public record FabricConfig(
         int stuckMillis,
         int macEntries,
         int macEntriesPerPort,
-        int macAgeSeconds) {
+        int macAgeSeconds,
+        boolean multicastSnooping,
+        boolean hugePages) {
     /** Largest frame in bytes: 64 KiB of segmentation offload behind an Ethernet header with two VLAN tags. */
     public static final int MAX_FRAME = 65_536 + 22;
 
@@ -31,7 +35,8 @@ public record FabricConfig(
     public static final int MAX_CELL_BYTES = 65_536;
     public static final int MAX_PORTS = 4096;
 
-    private static final FabricConfig DEFAULTS = new FabricConfig(64L << 20, 2048, 264, 2L << 20, 250, 8192, 1024, 300);
+    private static final FabricConfig DEFAULTS =
+            new FabricConfig(64L << 20, 2048, 264, 2L << 20, 250, 8192, 1024, 300, true, false);
 
     public FabricConfig {
         require("rendezvous memory", rendezvousBytes, MIN_RENDEZVOUS_BYTES, MAX_RENDEZVOUS_BYTES);
@@ -59,7 +64,16 @@ public record FabricConfig(
 
     public FabricConfig withRendezvousBytes(long bytes) {
         return new FabricConfig(
-                bytes, cellBytes, maxPorts, quotaBytes, stuckMillis, macEntries, macEntriesPerPort, macAgeSeconds);
+                bytes,
+                cellBytes,
+                maxPorts,
+                quotaBytes,
+                stuckMillis,
+                macEntries,
+                macEntriesPerPort,
+                macAgeSeconds,
+                multicastSnooping,
+                hugePages);
     }
 
     public FabricConfig withCellBytes(int bytes) {
@@ -71,7 +85,9 @@ public record FabricConfig(
                 stuckMillis,
                 macEntries,
                 macEntriesPerPort,
-                macAgeSeconds);
+                macAgeSeconds,
+                multicastSnooping,
+                hugePages);
     }
 
     public FabricConfig withMaxPorts(int ports) {
@@ -83,27 +99,93 @@ public record FabricConfig(
                 stuckMillis,
                 macEntries,
                 macEntriesPerPort,
-                macAgeSeconds);
+                macAgeSeconds,
+                multicastSnooping,
+                hugePages);
     }
 
     public FabricConfig withQuotaBytes(long bytes) {
         return new FabricConfig(
-                rendezvousBytes, cellBytes, maxPorts, bytes, stuckMillis, macEntries, macEntriesPerPort, macAgeSeconds);
+                rendezvousBytes,
+                cellBytes,
+                maxPorts,
+                bytes,
+                stuckMillis,
+                macEntries,
+                macEntriesPerPort,
+                macAgeSeconds,
+                multicastSnooping,
+                hugePages);
     }
 
     public FabricConfig withStuckMillis(int millis) {
         return new FabricConfig(
-                rendezvousBytes, cellBytes, maxPorts, quotaBytes, millis, macEntries, macEntriesPerPort, macAgeSeconds);
+                rendezvousBytes,
+                cellBytes,
+                maxPorts,
+                quotaBytes,
+                millis,
+                macEntries,
+                macEntriesPerPort,
+                macAgeSeconds,
+                multicastSnooping,
+                hugePages);
     }
 
     public FabricConfig withMacEntries(int entries, int perPort) {
         return new FabricConfig(
-                rendezvousBytes, cellBytes, maxPorts, quotaBytes, stuckMillis, entries, perPort, macAgeSeconds);
+                rendezvousBytes,
+                cellBytes,
+                maxPorts,
+                quotaBytes,
+                stuckMillis,
+                entries,
+                perPort,
+                macAgeSeconds,
+                multicastSnooping,
+                hugePages);
     }
 
     public FabricConfig withMacAgeSeconds(int seconds) {
         return new FabricConfig(
-                rendezvousBytes, cellBytes, maxPorts, quotaBytes, stuckMillis, macEntries, macEntriesPerPort, seconds);
+                rendezvousBytes,
+                cellBytes,
+                maxPorts,
+                quotaBytes,
+                stuckMillis,
+                macEntries,
+                macEntriesPerPort,
+                seconds,
+                multicastSnooping,
+                hugePages);
+    }
+
+    public FabricConfig withMulticastSnooping(boolean on) {
+        return new FabricConfig(
+                rendezvousBytes,
+                cellBytes,
+                maxPorts,
+                quotaBytes,
+                stuckMillis,
+                macEntries,
+                macEntriesPerPort,
+                macAgeSeconds,
+                on,
+                hugePages);
+    }
+
+    public FabricConfig withHugePages(boolean on) {
+        return new FabricConfig(
+                rendezvousBytes,
+                cellBytes,
+                maxPorts,
+                quotaBytes,
+                stuckMillis,
+                macEntries,
+                macEntriesPerPort,
+                macAgeSeconds,
+                multicastSnooping,
+                on);
     }
 
     private static void require(String what, long value, long min, long max) {

@@ -68,7 +68,7 @@ public final class FabricCore {
     }
 
     /** Time in seconds, from about 0 on. */
-    int seconds() {
+    public int seconds() {
         return (int) (timers().now() / SECOND);
     }
 
@@ -88,7 +88,7 @@ public final class FabricCore {
     private void age() {
         int oldest = seconds() - config.macAgeSeconds();
         for (ForwardingDomain d : domains.values()) {
-            d.age(oldest);
+            d.age(oldest, seconds());
         }
         armAgeing();
     }

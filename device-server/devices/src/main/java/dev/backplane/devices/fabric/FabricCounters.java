@@ -22,6 +22,15 @@ public final class FabricCounters {
     final Counter learnt = group.counter("mac_learnt", "Addresses learnt");
     final Counter moved = group.counter("mac_moved", "Addresses that moved to another port");
     final Counter refused = group.counter("mac_refused", "Frames whose address was not learnt");
+    final Counter snooped =
+            group.counter("multicast_snooped", "Multicast frames that went to members and routers only");
+    final Counter unregistered =
+            group.counter("multicast_unregistered", "Frames for IP multicast groups without members, flooded");
+    final Counter reports = group.counter("multicast_reports", "Membership reports and queries that were understood");
+    final Counter badReports =
+            group.counter("multicast_bad_reports", "Membership messages that were cut off or had a bad checksum");
+    final Counter groupsRefused = group.counter(
+            "multicast_groups_refused", "Memberships for which there was no room: the port gets all groups");
     final Counter aged = group.counter("mac_aged", "Addresses forgotten because of their age");
 
     FabricCounters() {}

@@ -16,6 +16,8 @@ public final class ForwardingDomain {
     private final String name;
     private final MacTable table;
     private final FabricCounters counters;
+    /** Null without multicast snooping. */
+    private final GroupTable groups;
 
     private volatile OutputPort[] ports = NONE;
     /** By index in the fabric, null for ports of other domains. */
@@ -24,6 +26,7 @@ public final class ForwardingDomain {
     ForwardingDomain(String name, FabricConfig config, FabricCounters counters) {
         this.name = name;
         this.table = new MacTable(config.macEntries(), config.maxPorts(), config.macEntriesPerPort());
+        this.groups = config.multicastSnooping() ? new GroupTable(config.maxPorts()) : null;
         this.byIndex = new OutputPort[config.maxPorts()];
         this.counters = counters;
     }
@@ -38,6 +41,18 @@ public final class ForwardingDomain {
 
     MacTable table() {
         return table;
+    }
+
+    /** Memberships in multicast groups, or null when the fabric floods all multicast. */
+    GroupTable groups() {
+        return groups;
+    }
+
+    /** Members behind a port have reported elsewhere: it gets the frames of all groups until they do so here. */
+    public void expectMembers(OutputPort port, int now) {
+        if (groups != null) {
+            groups.open(port.index(), now + GroupTable.MEMBER_SECONDS);
+        }
     }
 
     OutputPort[] ports() {
@@ -80,8 +95,11 @@ public final class ForwardingDomain {
         table.flush(port.index());
     }
 
-    /** Forgets addresses last seen before {@code oldest}, in seconds of the fabric's clock. */
-    void age(int oldest) {
+    /** Forgets addresses last seen before {@code oldest}, and memberships until {@code now}, in the clock's seconds. */
+    void age(int oldest, int now) {
         counters.aged.add(table.age(oldest));
+        if (groups != null) {
+            groups.age(now);
+        }
     }
 }

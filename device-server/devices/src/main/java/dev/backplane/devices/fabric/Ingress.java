@@ -46,6 +46,7 @@ public final class Ingress {
     private final MemorySegment segment;
     private final Places places;
     private final FlowKey flow = new FlowKey();
+    private final GroupSnooper snooper;
     private final IngressCounts counts;
 
     private Waiter waiter;
@@ -79,6 +80,8 @@ public final class Ingress {
         this.segment = memory.segment();
         this.places = new Places(memory);
         this.waiter = new Waiter(owner, memory);
+        this.snooper =
+                domain.groups() == null ? null : new GroupSnooper(domain.groups(), domain.counters(), source.index());
         this.counts = new IngressCounts(source.counters(), domain.counters());
     }
 
@@ -176,12 +179,12 @@ public final class Ingress {
         }
         learn(MacTable.key(frame.vlan(), from));
         if ((to & MacAddressBits.GROUP) != 0) {
-            flood(frame, to, true);
+            flood(frame, to, true, snoop(frame, at, to));
             return Outcome.FORWARDED;
         }
         OutputPort port = find(MacTable.key(frame.vlan(), to));
         if (port == null) {
-            flood(frame, to, false);
+            flood(frame, to, false, GroupSnooper.Where.ALL);
             return Outcome.FORWARDED;
         }
         return toOne(frame, port);
@@ -304,7 +307,26 @@ public final class Ingress {
         return false;
     }
 
-    private void flood(Frame frame, long to, boolean group) {
+    private GroupSnooper.Where snoop(Frame frame, long at, long to) {
+        if (snooper == null || to == MacAddressBits.BROADCAST) {
+            return GroupSnooper.Where.ALL;
+        }
+        int length = Math.min(frame.length, memory.cellBytes() - frame.offset);
+        GroupSnooper.Where where = snooper.look(segment, at, length, frame, to, second);
+        counts.snooped += where == GroupSnooper.Where.ALL ? 0 : 1;
+        return where;
+    }
+
+    /** Whether a port is among those that a multicast frame goes to. */
+    private boolean among(GroupSnooper.Where where, OutputPort port) {
+        return switch (where) {
+            case ALL -> true;
+            case MEMBERS -> domain.groups().wanted(snooper.group(), port.index(), second);
+            case ROUTERS -> domain.groups().router(snooper.group(), port.index(), second);
+        };
+    }
+
+    private void flood(Frame frame, long to, boolean group, GroupSnooper.Where where) {
         OutputPort[] ports = domain.ports();
         counts.flooded++;
         // One hold for each port there is, and one for us: what is not used is given up at the end.
@@ -314,7 +336,7 @@ public final class Ingress {
             if (port != source
                     && !port.isDown()
                     && port.config().vlans().carries(frame.vlan())
-                    && (port == source.mirror() || port.wantsFlooded(to, group))
+                    && (port == source.mirror() || (port.wantsFlooded(to, group) && among(where, port)))
                     && copy(frame, port, false)) {
                 holds--;
             }
@@ -354,7 +376,7 @@ public final class Ingress {
 
     /** Stores the second descriptor in rendezvous memory, in the memory output queue of the port. */
     private void queue(Frame frame, OutputPort port, int descriptor) {
-        frame.epoch = port.epoch();
+        frame.epoch = port.currentEpoch();
         frame.due = port.due();
         frame.store(segment, memory.descriptorOffset(descriptor));
         port.enqueue(descriptor, port.lane(frame.flowHash));

@@ -19,6 +19,7 @@ final class IngressCounts {
     int copies;
     int mirrored;
     int macRefused;
+    int snooped;
 
     IngressCounts(PortCounters port, FabricCounters fabric) {
         this.port = port;
@@ -39,6 +40,7 @@ final class IngressCounts {
         fabric.copies.add(copies);
         fabric.mirrored.add(mirrored);
         fabric.refused.add(macRefused);
+        fabric.snooped.add(snooped);
         frames = 0;
         bytes = 0;
         errors = 0;
@@ -52,5 +54,6 @@ final class IngressCounts {
         copies = 0;
         mirrored = 0;
         macRefused = 0;
+        snooped = 0;
     }
 }

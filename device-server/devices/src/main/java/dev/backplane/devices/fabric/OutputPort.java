@@ -141,6 +141,11 @@ public abstract class OutputPort extends DrainLoop {
         return state.get();
     }
 
+    /** Grows whenever the port goes down; what was queued in an earlier epoch is not delivered. */
+    public final int currentEpoch() {
+        return epoch;
+    }
+
     /** Frames in the port's memory output queues. */
     public final int queuedFrames() {
         return (int) (held.get() >>> 32);
@@ -182,10 +187,6 @@ public abstract class OutputPort extends DrainLoop {
 
     final OutputPort mirror() {
         return mirror;
-    }
-
-    final int epoch() {
-        return epoch;
     }
 
     final WaitQueue waiters() {

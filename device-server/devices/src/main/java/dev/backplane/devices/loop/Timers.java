@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,7 +36,8 @@ public final class Timers implements AutoCloseable {
         }
     }
 
-    private final long origin = System.nanoTime();
+    private final LongSupplier clock;
+    private final long origin;
     private final AtomicReference<Timer> armed = new AtomicReference<>();
     private final Thread thread;
     private Timer[] heap = new Timer[64];
@@ -43,14 +45,30 @@ public final class Timers implements AutoCloseable {
     private volatile long nextWake = NEVER;
     private volatile boolean closed;
 
-    /** Starts the thread. */
+    /** Timers by the clock of the machine. */
     public Timers() {
+        this(System::nanoTime);
+    }
+
+    /**
+     * Starts the thread.
+     *
+     * @param clock nanoseconds since any time; one that is not the machine's calls {@link #clockChanged} when it goes on
+     */
+    public Timers(LongSupplier clock) {
+        this.clock = clock;
+        this.origin = clock.getAsLong();
         thread = Thread.ofPlatform().name("timers").daemon(true).start(this::work);
     }
 
     /** Nanoseconds since these timers were made: the clock of all deadlines. */
     public long now() {
-        return System.nanoTime() - origin;
+        return clock.getAsLong() - origin;
+    }
+
+    /** The clock has jumped: deadlines may be over that are not by the time that has passed. */
+    public void clockChanged() {
+        LockSupport.unpark(thread);
     }
 
     /** A new timer, not armed. {@code action} runs on the thread of the timers, once for each time armed. */

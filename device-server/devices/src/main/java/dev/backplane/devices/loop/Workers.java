@@ -32,7 +32,7 @@ public final class Workers implements AutoCloseable {
     private final AtomicLong head = new AtomicLong();
     private final AtomicLong tail = new AtomicLong();
     private final Semaphore available = new Semaphore(0);
-    private final Timers timers = new Timers();
+    private final Timers timers;
     private volatile boolean closed;
 
     private final CounterGroup counters = new CounterGroup("workers");
@@ -46,6 +46,12 @@ public final class Workers implements AutoCloseable {
      * @param loops at least the number of loops that will use these workers
      */
     public Workers(Mode mode, int count, int loops) {
+        this(mode, count, loops, new Timers());
+    }
+
+    /** As above, with timers by a clock of their own; they are closed with the workers. */
+    public Workers(Mode mode, int count, int loops, Timers timers) {
+        this.timers = timers;
         this.mode = mode;
         int capacity = Integer.highestOneBit(Math.max(loops, 2) * 2 - 1);
         this.queue = new AtomicReferenceArray<>(capacity);

@@ -6,7 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.backplane.devices.Node;
 import dev.backplane.devices.fabric.FabricConfig;
 import dev.backplane.devices.fabric.PortConfig;
+import dev.backplane.devices.loop.Timers;
 import dev.backplane.devices.loop.Workers;
+import dev.backplane.devices.sim.ManualClock;
 import dev.backplane.vfiouser.counter.CounterGroup;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,7 +29,16 @@ final class FabricFixture implements AutoCloseable {
     }
 
     FabricFixture(FabricConfig config, Workers.Mode mode) {
-        workers = new Workers(mode, 2, 16_384);
+        this(config, mode, new Timers());
+    }
+
+    /** A fabric whose time goes on when the test says so. */
+    FabricFixture(FabricConfig config, ManualClock clock) {
+        this(config, Workers.Mode.INLINE, clock.timers());
+    }
+
+    private FabricFixture(FabricConfig config, Workers.Mode mode, Timers timers) {
+        workers = new Workers(mode, 2, 16_384, timers);
         fabric = new SwitchFabric(config, workers);
     }
 

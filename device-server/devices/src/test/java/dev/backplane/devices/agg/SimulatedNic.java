@@ -15,7 +15,7 @@ final class SimulatedNic implements AutoCloseable {
 
     private static final long ALL_FEATURES = VnicDevice.FEATURES;
 
-    final VnicDevice device;
+    VnicDevice device;
     final SimulatedGuest guest;
     final int bufferBytes;
     final SimulatedQueue tx;
@@ -62,6 +62,13 @@ final class SimulatedNic implements AutoCloseable {
         post(buffers);
         guest.write32(0, AggRegisters.CONTROL, AggRegisters.CONTROL_ENABLE);
         return this;
+    }
+
+    /** The guest, with its memory as it is, goes over to another device; it does not touch the device before. */
+    void moveTo(VnicDevice other) {
+        guest.detach();
+        device = other;
+        guest.attach(other);
     }
 
     MacAddress mac() {

@@ -83,7 +83,7 @@ class SimulatedQueue {
     /** Makes descriptors available up to {@code producer}, and rings the doorbell if the device wants it. */
     void publish() {
         guest.setIntRelease(indices + QueueIndices.PRODUCER, producer);
-        VarHandle.fullFence(); // as in bp_agg_tx_doorbell and bp_agg_rx_refill
+        VarHandle.fullFence(); // as in bp_agg_ring_publish()
         int event = guest.getInt(indices + QueueIndices.DOORBELL_EVENT);
         if (Integer.compareUnsigned(producer - event - 1, producer - rung) < 0) {
             ring();
@@ -97,7 +97,7 @@ class SimulatedQueue {
         guest.write32(0, AggRegisters.DOORBELLS + (long) queue * AggRegisters.DOORBELL_STRIDE, 0x5eed);
     }
 
-    /** The device's index, with acquire as in bp_agg_poll. */
+    /** The device's index, with acquire as in bp_agg_ring_completed(). */
     int completed() {
         return guest.getIntAcquire(indices + QueueIndices.COMPLETED);
     }
@@ -105,7 +105,7 @@ class SimulatedQueue {
     /** Asks for an interrupt once {@code index} is passed; returns whether that is so already. */
     boolean wantInterrupt(int index) {
         guest.setInt(indices + QueueIndices.INTERRUPT_EVENT, index);
-        VarHandle.fullFence(); // as in bp_agg_poll
+        VarHandle.fullFence(); // as in bp_agg_ring_arm()
         return completed() != index;
     }
 }

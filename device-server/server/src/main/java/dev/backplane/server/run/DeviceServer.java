@@ -95,7 +95,8 @@ public final class DeviceServer implements AutoCloseable {
         workers = new Workers(
                 options.debug() ? Workers.Mode.DEBUG : Workers.Mode.INLINE, options.workers(), loops(topology));
         opened("workers", workers);
-        RendezvousFile memory = RendezvousFile.allocate(topology.fabric().rendezvousBytes());
+        RendezvousFile memory = RendezvousFile.allocate(
+                topology.fabric().rendezvousBytes(), topology.fabric().hugePages());
         opened("rendezvous memory", memory);
         fabric = new SwitchFabric(topology.fabric(), memory.segment(), workers);
         opened("switch fabric", fabric);

@@ -6,22 +6,40 @@ import dev.backplane.vfiouser.natives.MemoryFile;
 import dev.backplane.vfiouser.natives.NativeException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Rendezvous memory as a file in memory: outside of the heap, and without cost until frames touch it. */
 final class RendezvousFile implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(RendezvousFile.class);
+    private static final String NAME = "backplane rendezvous memory";
+
     private final Arena arena;
     private final MemorySegment segment;
+    private final boolean huge;
 
-    private RendezvousFile(Arena arena, MemorySegment segment) {
+    private RendezvousFile(Arena arena, MemorySegment segment, boolean huge) {
         this.arena = arena;
         this.segment = segment;
+        this.huge = huge;
     }
 
-    /** Allocates {@code bytes}, zeroed. */
-    static RendezvousFile allocate(long bytes) throws StartException {
+    /** Allocates {@code bytes}, zeroed; of huge pages if asked for and there. */
+    static RendezvousFile allocate(long bytes, boolean hugePages) throws StartException {
         Arena arena = Arena.ofShared();
-        try (FileDescriptor fd = MemoryFile.create("backplane rendezvous memory", bytes)) {
-            return new RendezvousFile(arena, MemoryFile.map(fd.value(), 0, bytes, true, arena));
+        if (hugePages) {
+            try (FileDescriptor fd = MemoryFile.createHuge(NAME, bytes)) {
+                return new RendezvousFile(arena, MemoryFile.mapHuge(fd.value(), bytes, arena), true);
+            } catch (NativeException e) {
+                LOG.warn(
+                        "no huge pages for rendezvous memory of {} bytes ({}): ordinary pages are used; /proc/sys/vm/"
+                                + "nr_hugepages says how many there are",
+                        bytes,
+                        e.getMessage());
+            }
+        }
+        try (FileDescriptor fd = MemoryFile.create(NAME, bytes)) {
+            return new RendezvousFile(arena, MemoryFile.map(fd.value(), 0, bytes, true, arena), false);
         } catch (NativeException e) {
             arena.close();
             throw new StartException(
@@ -34,6 +52,11 @@ final class RendezvousFile implements AutoCloseable {
     /** The memory; any thread may use it until it is closed. */
     MemorySegment segment() {
         return segment;
+    }
+
+    /** Whether it is of huge pages. */
+    boolean huge() {
+        return huge;
     }
 
     @Override

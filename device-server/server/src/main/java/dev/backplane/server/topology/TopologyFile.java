@@ -37,7 +37,13 @@ public final class TopologyFile {
                     "mac_age",
                     "macAgeSeconds",
                     ValueType.DURATION,
-                    "an address that sends nothing for so long is forgotten");
+                    "an address that sends nothing for so long is forgotten")
+            .key(
+                    "multicast_snooping",
+                    "multicastSnooping",
+                    ValueType.FLAG,
+                    "IP multicast only where members are, once there is a querier (IGMP, MLD)")
+            .key("huge_pages", "hugePages", ValueType.FLAG, "rendezvous memory of huge pages, if the machine has them");
 
     static final Section<MessagingConfig> MESSAGING = new Section<>("messaging", MessagingConfig.class)
             .key("contexts", "contexts", ValueType.COUNT, "GET/PUT contexts of each node")

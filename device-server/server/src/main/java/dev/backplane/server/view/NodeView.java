@@ -24,6 +24,7 @@ record NodeView(String name, int id, String mac, String partition, PortState por
      * @param link {@code up} or {@code down}: what the guest sees
      * @param vnic state of the vNIC
      * @param output state of the output side
+     * @param epoch grows whenever the port goes down: frames queued in an earlier epoch are not delivered
      * @param queuedFrames frames in its memory output queues
      * @param heldBytes rendezvous memory that is charged to it
      * @param quotaBytes most that may be
@@ -34,6 +35,7 @@ record NodeView(String name, int id, String mac, String partition, PortState por
             String vnic,
             String output,
             int speedMbit,
+            int epoch,
             int queuedFrames,
             long heldBytes,
             long quotaBytes) {}
@@ -84,6 +86,7 @@ record NodeView(String name, int id, String mac, String partition, PortState por
                 p.status().name().toLowerCase(Locale.ROOT),
                 p.state().name().toLowerCase(Locale.ROOT),
                 p.config().speedMbit(),
+                p.epoch(),
                 p.queuedFrames(),
                 (long) p.heldCells() * cellBytes,
                 (long) p.quotaCells() * cellBytes);

@@ -30,7 +30,7 @@ public class RemoteDevice implements AutoCloseable {
     private static final long LIMIT_NANOS = 20_000_000_000L;
 
     private final boolean shared;
-    private final VfioUserClient client;
+    private VfioUserClient client;
     private final ClientMemory.Block block;
     private final Arena arena = Arena.ofShared();
     private final Map<Doorbell, ClientIoEvent> doorbells = new HashMap<>();
@@ -46,18 +46,34 @@ public class RemoteDevice implements AutoCloseable {
     /** @param shared whether the device may access memory by itself; else it has to ask by messages */
     RemoteDevice(Path socket, long ramBytes, boolean shared) throws IOException {
         this.shared = shared;
-        client = VfioUserClient.connect(socket);
         block = ClientMemory.allocate(ramBytes);
-        if (shared) {
-            client.memory().map(RAM, block);
-        } else {
-            client.memory().mapUnshared(RAM, block.memory(), true);
-        }
+        client = connect(socket);
         enableBus();
     }
 
     final void enableBus() throws IOException {
         client.write(VfioUserClient.CONFIG, COMMAND_REGISTER, 2, MEMORY_AND_BUS_MASTER);
+    }
+
+    private VfioUserClient connect(Path socket) throws IOException {
+        VfioUserClient to = VfioUserClient.connect(socket);
+        if (shared) {
+            to.memory().map(RAM, block);
+        } else {
+            to.memory().mapUnshared(RAM, block.memory(), true);
+        }
+        return to;
+    }
+
+    /** Goes over to the same device of another server, by the migration commands; memory comes along as it is. */
+    public void moveTo(Path socket) throws IOException {
+        byte[] state = client.migration().save();
+        VfioUserClient to = connect(socket);
+        doorbells.values().forEach(ClientIoEvent::close);
+        doorbells.clear();
+        client.close();
+        client = to;
+        to.migration().restore(state);
     }
 
     public final VfioUserClient client() {

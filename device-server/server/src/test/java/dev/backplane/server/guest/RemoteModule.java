@@ -21,7 +21,7 @@ public final class RemoteModule extends RemoteDevice {
 
     private final long command = allocate(PAGE, PAGE);
     private final long eventTable = allocate(4L * 4096, PAGE);
-    private final MemorySegment page;
+    private MemorySegment page;
     private final int generation;
     private int submitted;
 
@@ -37,6 +37,12 @@ public final class RemoteModule extends RemoteDevice {
         write32(0, ImmRegisters.CONTROL, ImmRegisters.CONTROL_ENABLE);
         page = mapBar(ImmRegisters.CONTEXT_BAR).asSlice(0, PAGE);
         generation = (int) admin(AdminCommand.OP_CONTEXT_OPEN, 0);
+    }
+
+    @Override
+    public void moveTo(Path socket) throws IOException {
+        super.moveTo(socket);
+        page = mapBar(ImmRegisters.CONTEXT_BAR).asSlice(0, PAGE);
     }
 
     /** Makes a ring of a page that anybody with the key may put to and get from; returns its id. */

@@ -163,6 +163,7 @@ class TwoNodesTest {
             JsonNode port = api.put("/nodes/node1/port", Map.of("admin", "down"));
             assertEquals("down", port.path("admin").asText());
             assertEquals("down", port.path("link").asText());
+            assertEquals(1, port.path("epoch").asInt(), "the port's first epoch has ended");
             assertFalse(one.linkUp());
             assertEquals(
                     "up",

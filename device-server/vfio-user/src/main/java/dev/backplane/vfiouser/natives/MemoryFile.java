@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 public final class MemoryFile {
     private static final int MFD_CLOEXEC = 1;
     private static final int MFD_ALLOW_SEALING = 2;
+    private static final int MFD_HUGETLB = 4;
     private static final int F_ADD_SEALS = 1033;
     private static final int F_SEAL_SEAL = 1;
     private static final int F_SEAL_SHRINK = 2;
@@ -28,7 +29,20 @@ public final class MemoryFile {
      * @param name shown in {@code /proc/PID/maps}
      */
     public static FileDescriptor create(String name, long bytes) throws NativeException {
-        FileDescriptor fd = resizable(name, bytes);
+        return sealed(file(name, bytes, 0));
+    }
+
+    /**
+     * As {@link #create}, of huge pages of the machine's default size, which the kernel sets aside for it now.
+     *
+     * @param bytes a multiple of that size
+     * @throws NativeException when there are not so many, or the kernel has none at all
+     */
+    public static FileDescriptor createHuge(String name, long bytes) throws NativeException {
+        return sealed(file(name, bytes, MFD_HUGETLB));
+    }
+
+    private static FileDescriptor sealed(FileDescriptor fd) throws NativeException {
         int sealed = Libc.fcntl(fd.value(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
         if (sealed < 0) {
             fd.close();
@@ -39,10 +53,14 @@ public final class MemoryFile {
 
     /** As {@link #create}, but the size can be changed with {@link #resize}: what a guest's memory file may be. */
     public static FileDescriptor resizable(String name, long bytes) throws NativeException {
+        return file(name, bytes, 0);
+    }
+
+    private static FileDescriptor file(String name, long bytes, int flags) throws NativeException {
         try (Arena arena = Arena.ofConfined()) {
             FileDescriptor fd = FileDescriptor.own(NativeException.check(
                     "memfd_create",
-                    Libc.memfdCreate(arena.allocateFrom(name).address(), MFD_CLOEXEC | MFD_ALLOW_SEALING)));
+                    Libc.memfdCreate(arena.allocateFrom(name).address(), MFD_CLOEXEC | MFD_ALLOW_SEALING | flags)));
             try {
                 resize(fd, bytes);
                 return fd;
@@ -65,11 +83,24 @@ public final class MemoryFile {
      * @param arena unmaps the file when it is closed; a shared one when several threads are to use the segment
      * @return the memory; after the file has been truncated an access to it throws {@link InternalError}
      */
-    @SuppressWarnings("restricted")
     public static MemorySegment map(int fd, long offset, long bytes, boolean writable, Arena arena)
             throws NativeException {
+        return map(fd, offset, bytes, writable, MAP_SHARED | MAP_NORESERVE, arena);
+    }
+
+    /**
+     * Maps a file of {@link #createHuge}, from its beginning. Its pages are set aside for the mapping: else the first
+     * access to a page would kill the process when others have taken the last one.
+     */
+    public static MemorySegment mapHuge(int fd, long bytes, Arena arena) throws NativeException {
+        return map(fd, 0, bytes, true, MAP_SHARED, arena);
+    }
+
+    @SuppressWarnings("restricted")
+    private static MemorySegment map(int fd, long offset, long bytes, boolean writable, int flags, Arena arena)
+            throws NativeException {
         int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
-        long address = Libc.mmap(bytes, protection, MAP_SHARED | MAP_NORESERVE, fd, offset);
+        long address = Libc.mmap(bytes, protection, flags, fd, offset);
         if (address < 0 && address > -4096) {
             throw new NativeException("mmap", (int) -address);
         }
