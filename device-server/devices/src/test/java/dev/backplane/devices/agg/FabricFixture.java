@@ -29,16 +29,21 @@ final class FabricFixture implements AutoCloseable {
     }
 
     FabricFixture(FabricConfig config, Workers.Mode mode) {
-        this(config, mode, new Timers());
+        this(config, mode, 2, new Timers());
+    }
+
+    /** A fabric all of whose loops run on so many workers. */
+    FabricFixture(FabricConfig config, int threads) {
+        this(config, Workers.Mode.DEBUG, threads, new Timers());
     }
 
     /** A fabric whose time goes on when the test says so. */
     FabricFixture(FabricConfig config, ManualClock clock) {
-        this(config, Workers.Mode.INLINE, clock.timers());
+        this(config, Workers.Mode.INLINE, 2, clock.timers());
     }
 
-    private FabricFixture(FabricConfig config, Workers.Mode mode, Timers timers) {
-        workers = new Workers(mode, 2, 16_384, timers);
+    private FabricFixture(FabricConfig config, Workers.Mode mode, int threads, Timers timers) {
+        workers = new Workers(mode, threads, 16_384, timers);
         fabric = new SwitchFabric(config, workers);
     }
 
