@@ -131,10 +131,12 @@ class VlanTest {
         assertEquals(0, tag(ten, frame));
         assertEquals(-1, tag(one, frame));
         assertEquals(0xa00a, tag(inside, frame), "the priority passes");
-        inside.send(tagged(frame = broadcast(inside, 4), 0x600a));
+        frame = broadcast(inside, 4);
+        inside.send(tagged(frame, 0x600a));
         assertEquals(0, tag(ten, frame));
         assertEquals(0x600a, tag(beside, frame));
-        inside.send(frame = broadcast(inside, 5));
+        frame = broadcast(inside, 5);
+        inside.send(frame);
         assertEquals(0, tag(one, frame), "untagged frames are in the native VLAN");
         assertEquals(-1, tag(ten, frame));
     }

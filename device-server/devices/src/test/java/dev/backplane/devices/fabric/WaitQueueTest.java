@@ -90,7 +90,7 @@ class WaitQueueTest {
     private void free(int n) {
         int[] cells = new int[n];
         for (int i = 0; i < n; i++) {
-            cells[i] = held.remove(0);
+            cells[i] = held.removeFirst();
         }
         memory.cells().give(n, cells, 0);
         queue.released();
