@@ -15,6 +15,8 @@ import org.HdrHistogram.Histogram;
 
 /** Register reads over the socket, by one client, of this server and of libvfio-user's. */
 final class RegisterCase implements Case {
+    private static final String PEER = "libvfio-user";
+
     @Override
     public String name() {
         return "register";
@@ -42,13 +44,14 @@ final class RegisterCase implements Case {
                         .redirectErrorStream(true)
                         .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                         .start();
-                clients.put("libvfio-user", connect(peer, socket));
+                clients.put(PEER, connect(peer, socket));
             }
             int reads = context.choose(20_000, 100_000);
             Interleave.rounds(context, clients.keySet().toArray(new String[0]), (variant, counted) -> {
                 Histogram h = new Histogram(3);
                 long begin = System.nanoTime();
-                read(clients.get(variant), reads, h);
+                // BAR 0 of libvfio-user's sample takes accesses of 8 bytes only.
+                read(clients.get(variant), variant.equals(PEER) ? 1 : 0, reads, h);
                 double seconds = (System.nanoTime() - begin) / 1e9;
                 if (counted) {
                     rate.add(variant, reads / seconds);
@@ -67,11 +70,11 @@ final class RegisterCase implements Case {
         return List.of(rate, median, p99);
     }
 
-    private static void read(VfioUserClient client, int reads, Histogram h) {
+    private static void read(VfioUserClient client, int region, int reads, Histogram h) {
         try {
             for (int i = 0; i < reads; i++) {
                 long begin = System.nanoTime();
-                client.readInt(0, 0);
+                client.readInt(region, 0);
                 h.recordValue(System.nanoTime() - begin);
             }
         } catch (IOException e) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.backplane.vfiouser.natives;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
@@ -17,7 +16,13 @@ import java.lang.invoke.VarHandle;
  * The C library's functions. Each returns its result, or the negated error number; interrupted calls are repeated.
  *
  * <p>Pointers are plain addresses, so that a call neither allocates nor checks a segment: the caller keeps the memory
- * alive during the call. The handles are {@code static final} so that the compiler can inline them.
+ * alive during the call.
+ *
+ * <p>All are called by one handle, as functions of six 64-bit integers that return one: the calling conventions of 64-bit
+ * Linux pass an integer argument in a register of its own whatever its width, leave the upper half of a narrow one and the
+ * registers of absent ones to be ignored, and treat variable arguments alike. A handle for each function would cost some
+ * 13 ms of processor time each when it is linked, that is, most of a server's start. It and the addresses are {@code
+ * static final}, so that the compiler makes direct calls of them.
  */
 @SuppressWarnings("restricted")
 final class Libc {
@@ -27,58 +32,47 @@ final class Libc {
     private static final ThreadLocal<MemorySegment> CAPTURE =
             ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(CAPTURE_LAYOUT));
 
-    private static final MethodHandle SOCKET = function("socket", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT);
-    private static final MethodHandle SOCKETPAIR =
-            function("socketpair", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG);
-    private static final MethodHandle BIND = function("bind", JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT);
-    private static final MethodHandle LISTEN = function("listen", JAVA_INT, JAVA_INT, JAVA_INT);
-    private static final MethodHandle ACCEPT4 = function("accept4", JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT);
-    private static final MethodHandle CONNECT = function("connect", JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT);
-    private static final MethodHandle SHUTDOWN = function("shutdown", JAVA_INT, JAVA_INT, JAVA_INT);
-    private static final MethodHandle GETSOCKOPT =
-            function("getsockopt", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG);
-    private static final MethodHandle SETSOCKOPT =
-            function("setsockopt", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT);
-    private static final MethodHandle RECVMSG = function("recvmsg", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT);
-    private static final MethodHandle SENDMSG = function("sendmsg", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT);
-    private static final MethodHandle READ = function("read", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG);
-    private static final MethodHandle PREADV2 =
-            function("preadv2", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT);
-    private static final MethodHandle WRITE = function("write", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG);
-    private static final MethodHandle POLL = function("poll", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT);
-    private static final MethodHandle CLOSE = function("close", JAVA_INT, JAVA_INT);
-    private static final MethodHandle EVENTFD = function("eventfd", JAVA_INT, JAVA_INT, JAVA_INT);
-    private static final MethodHandle FTRUNCATE = function("ftruncate", JAVA_INT, JAVA_INT, JAVA_LONG);
-    private static final MethodHandle MEMFD_CREATE = function("memfd_create", JAVA_INT, JAVA_LONG, JAVA_INT);
-    private static final MethodHandle MMAP =
-            function("mmap", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG);
-    private static final MethodHandle MUNMAP = function("munmap", JAVA_INT, JAVA_LONG, JAVA_LONG);
-    private static final MethodHandle MADVISE = function("madvise", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT);
-    private static final MethodHandle STATX =
-            function("statx", JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG);
-    private static final MethodHandle CALLOC =
-            LINKER.downcallHandle(symbol("calloc"), FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle FREE =
-            LINKER.downcallHandle(symbol("free"), FunctionDescriptor.ofVoid(JAVA_LONG));
-    private static final MethodHandle FCNTL = LINKER.downcallHandle(
-            symbol("fcntl"),
-            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT),
-            Linker.Option.captureCallState("errno"),
-            Linker.Option.firstVariadicArg(2));
-    private static final MethodHandle SYSCALL = LINKER.downcallHandle(
-            symbol("syscall"),
-            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG),
-            Linker.Option.captureCallState("errno"),
-            Linker.Option.firstVariadicArg(1));
+    private static final MethodHandle CALL = LINKER.downcallHandle(
+            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG),
+            Linker.Option.captureCallState("errno"));
 
-    // Critical calls hold up the garbage collector: only these, which return at once (see EventFd.signal).
-    private static final MethodHandle SYSCALL_NOW = LINKER.downcallHandle(
-            symbol("syscall"),
-            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG),
-            Linker.Option.critical(false),
-            Linker.Option.firstVariadicArg(1));
-    private static final MethodHandle POLL_NOW = critical("poll", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT);
-    private static final MethodHandle WRITE_NOW = critical("write", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG);
+    private static final MemorySegment SOCKET = symbol("socket");
+    private static final MemorySegment SOCKETPAIR = symbol("socketpair");
+    private static final MemorySegment BIND = symbol("bind");
+    private static final MemorySegment LISTEN = symbol("listen");
+    private static final MemorySegment ACCEPT4 = symbol("accept4");
+    private static final MemorySegment CONNECT = symbol("connect");
+    private static final MemorySegment SHUTDOWN = symbol("shutdown");
+    private static final MemorySegment GETSOCKOPT = symbol("getsockopt");
+    private static final MemorySegment SETSOCKOPT = symbol("setsockopt");
+    private static final MemorySegment RECVMSG = symbol("recvmsg");
+    private static final MemorySegment SENDMSG = symbol("sendmsg");
+    private static final MemorySegment SEND = symbol("send");
+    private static final MemorySegment PREADV2 = symbol("preadv2");
+    private static final MemorySegment WRITE = symbol("write");
+    private static final MemorySegment POLL = symbol("poll");
+    private static final MemorySegment CLOSE = symbol("close");
+    private static final MemorySegment EVENTFD = symbol("eventfd");
+    private static final MemorySegment FTRUNCATE = symbol("ftruncate");
+    private static final MemorySegment MEMFD_CREATE = symbol("memfd_create");
+    private static final MemorySegment MMAP = symbol("mmap");
+    private static final MemorySegment MUNMAP = symbol("munmap");
+    private static final MemorySegment MADVISE = symbol("madvise");
+    private static final MemorySegment STATX = symbol("statx");
+    private static final MemorySegment FCNTL = symbol("fcntl");
+    private static final MemorySegment SYSCALL = symbol("syscall");
+    private static final MemorySegment CALLOC = symbol("calloc");
+    private static final MemorySegment FREE = symbol("free");
+
+    /** The calls that return at once: see {@link EventFd#signal}. Linked when the first of them comes. */
+    private static final class Now {
+        /** A critical call holds up the garbage collector, and has no errno. */
+        static final MethodHandle CALL = LINKER.downcallHandle(
+                FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG),
+                Linker.Option.critical(false));
+
+        private Now() {}
+    }
 
     private Libc() {}
 
@@ -86,17 +80,6 @@ final class Libc {
         return LINKER.defaultLookup()
                 .find(name)
                 .orElseThrow(() -> new UnsatisfiedLinkError("the C library has no " + name));
-    }
-
-    /** A function that sets errno. */
-    private static MethodHandle function(String name, MemoryLayout result, MemoryLayout... arguments) {
-        return LINKER.downcallHandle(
-                symbol(name), FunctionDescriptor.of(result, arguments), Linker.Option.captureCallState("errno"));
-    }
-
-    private static MethodHandle critical(String name, MemoryLayout result, MemoryLayout... arguments) {
-        return LINKER.downcallHandle(
-                symbol(name), FunctionDescriptor.of(result, arguments), Linker.Option.critical(false));
     }
 
     private static int errno(MemorySegment capture) {
@@ -107,324 +90,182 @@ final class Libc {
         return new AssertionError("a downcall threw", t);
     }
 
-    static int socket(int domain, int type, int protocol) {
-        MemorySegment c = CAPTURE.get();
+    /** A function that returns {@code long}, -1 for an error. */
+    private static long callLong(MemorySegment function, long a, long b, long c, long d, long e, long f) {
+        MemorySegment capture = CAPTURE.get();
         try {
-            int r = (int) SOCKET.invokeExact(c, domain, type, protocol);
-            return r < 0 ? -errno(c) : r;
+            long r = (long) CALL.invokeExact(function, capture, a, b, c, d, e, f);
+            return r == -1 ? -errno(capture) : r;
         } catch (Throwable t) {
             throw unexpected(t);
         }
+    }
+
+    /** A function that returns {@code int}, -1 for an error. */
+    private static int call(MemorySegment function, long a, long b, long c, long d, long e) {
+        MemorySegment capture = CAPTURE.get();
+        try {
+            int r = (int) (long) CALL.invokeExact(function, capture, a, b, c, d, e, 0L);
+            return r == -1 ? -errno(capture) : r;
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    private static int call(MemorySegment function, long a, long b, long c) {
+        return call(function, a, b, c, 0, 0);
+    }
+
+    /** As {@link #callLong}, again and again while signals interrupt it. */
+    private static long repeat(MemorySegment function, long a, long b, long c, long d, long e) {
+        long r;
+        do {
+            r = callLong(function, a, b, c, d, e, 0);
+        } while (r == -Errno.EINTR);
+        return r;
+    }
+
+    private static long callNow(MemorySegment function, long a, long b, long c, long d) {
+        try {
+            return (long) Now.CALL.invokeExact(function, a, b, c, d);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    static int socket(int domain, int type, int protocol) {
+        return call(SOCKET, domain, type, protocol);
     }
 
     static int socketpair(int domain, int type, int protocol, long pair) {
-        MemorySegment c = CAPTURE.get();
-        try {
-            int r = (int) SOCKETPAIR.invokeExact(c, domain, type, protocol, pair);
-            return r < 0 ? -errno(c) : r;
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
+        return call(SOCKETPAIR, domain, type, protocol, pair, 0);
     }
 
     static int bind(int fd, long address, int bytes) {
-        MemorySegment c = CAPTURE.get();
-        try {
-            int r = (int) BIND.invokeExact(c, fd, address, bytes);
-            return r < 0 ? -errno(c) : r;
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
+        return call(BIND, fd, address, bytes);
     }
 
     static int listen(int fd, int backlog) {
-        MemorySegment c = CAPTURE.get();
-        try {
-            int r = (int) LISTEN.invokeExact(c, fd, backlog);
-            return r < 0 ? -errno(c) : r;
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
+        return call(LISTEN, fd, backlog, 0);
     }
 
     /** Accepts without asking for the peer's address. */
     static int accept4(int fd, int flags) {
-        MemorySegment c = CAPTURE.get();
-        try {
-            int r;
-            do {
-                r = (int) ACCEPT4.invokeExact(c, fd, 0L, 0L, flags);
-            } while (r < 0 && errno(c) == Errno.EINTR);
-            return r < 0 ? -errno(c) : r;
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
+        int r;
+        do {
+            r = call(ACCEPT4, fd, 0, 0, flags, 0);
+        } while (r == -Errno.EINTR);
+        return r;
     }
 
     static int connect(int fd, long address, int bytes) {
-        MemorySegment c = CAPTURE.get();
-        try {
-            int r = (int) CONNECT.invokeExact(c, fd, address, bytes);
-            return r < 0 ? -errno(c) : r;
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
+        return call(CONNECT, fd, address, bytes);
     }
 
     static int shutdown(int fd, int how) {
-        MemorySegment c = CAPTURE.get();
-        try {
-            int r = (int) SHUTDOWN.invokeExact(c, fd, how);
-            return r < 0 ? -errno(c) : r;
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
+        return call(SHUTDOWN, fd, how, 0);
     }
 
     static int getsockopt(int fd, int level, int name, long value, long bytes) {
-        MemorySegment c = CAPTURE.get();
-        try {
-            int r = (int) GETSOCKOPT.invokeExact(c, fd, level, name, value, bytes);
-            return r < 0 ? -errno(c) : r;
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
+        return call(GETSOCKOPT, fd, level, name, value, bytes);
     }
 
     static int setsockopt(int fd, int level, int name, long value, int bytes) {
-        MemorySegment c = CAPTURE.get();
-        try {
-            int r = (int) SETSOCKOPT.invokeExact(c, fd, level, name, value, bytes);
-            return r < 0 ? -errno(c) : r;
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
+        return call(SETSOCKOPT, fd, level, name, value, bytes);
     }
 
     static long recvmsg(int fd, long message, int flags) {
-        MemorySegment c = CAPTURE.get();
-        try {
-            long r;
-            do {
-                r = (long) RECVMSG.invokeExact(c, fd, message, flags);
-            } while (r < 0 && errno(c) == Errno.EINTR);
-            return r < 0 ? -errno(c) : r;
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
+        return repeat(RECVMSG, fd, message, flags, 0, 0);
     }
 
     static long sendmsg(int fd, long message, int flags) {
-        MemorySegment c = CAPTURE.get();
-        try {
-            long r;
-            do {
-                r = (long) SENDMSG.invokeExact(c, fd, message, flags);
-            } while (r < 0 && errno(c) == Errno.EINTR);
-            return r < 0 ? -errno(c) : r;
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
+        return repeat(SENDMSG, fd, message, flags, 0, 0);
     }
 
-    static long read(int fd, long to, long bytes) {
-        MemorySegment c = CAPTURE.get();
-        try {
-            long r;
-            do {
-                r = (long) READ.invokeExact(c, fd, to, bytes);
-            } while (r < 0 && errno(c) == Errno.EINTR);
-            return r < 0 ? -errno(c) : r;
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
+    /** As {@link #sendmsg}, for bytes alone, which takes the kernel less. */
+    static long send(int fd, long from, long bytes, int flags) {
+        return repeat(SEND, fd, from, bytes, flags, 0);
     }
 
     /** Reads from where the file is, as {@code readv} with flags. */
     static long readv2(int fd, long vectors, int count, int flags) {
-        MemorySegment c = CAPTURE.get();
-        try {
-            long r;
-            do {
-                r = (long) PREADV2.invokeExact(c, fd, vectors, count, -1L, flags);
-            } while (r < 0 && errno(c) == Errno.EINTR);
-            return r < 0 ? -errno(c) : r;
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
+        return repeat(PREADV2, fd, vectors, count, -1, flags);
     }
 
     static long write(int fd, long from, long bytes) {
-        MemorySegment c = CAPTURE.get();
-        try {
-            long r;
-            do {
-                r = (long) WRITE.invokeExact(c, fd, from, bytes);
-            } while (r < 0 && errno(c) == Errno.EINTR);
-            return r < 0 ? -errno(c) : r;
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
+        return repeat(WRITE, fd, from, bytes, 0, 0);
     }
 
     /** {@code poll}; an interrupted wait counts as one that found nothing ready, so that the caller keeps its own time. */
     static int poll(long fds, long count, int timeoutMillis) {
-        MemorySegment c = CAPTURE.get();
-        try {
-            int r = (int) POLL.invokeExact(c, fds, count, timeoutMillis);
-            if (r < 0) {
-                return errno(c) == Errno.EINTR ? 0 : -errno(c);
-            }
-            return r;
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
+        int r = call(POLL, fds, count, timeoutMillis);
+        return r == -Errno.EINTR ? 0 : r;
     }
 
     /** {@code poll} without waiting; critical, without errno. */
     static int pollNow(long fds, long count) {
-        try {
-            return (int) POLL_NOW.invokeExact(fds, count, 0);
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
+        return (int) callNow(POLL, fds, count, 0, 0);
     }
 
     /** {@code write} to a descriptor that was just found writable; critical, without errno. */
     static long writeNow(int fd, long from, long bytes) {
-        try {
-            return (long) WRITE_NOW.invokeExact(fd, from, bytes);
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
-    }
-
-    /** Never repeated: after an interrupted close the descriptor is gone all the same, and may be another's already. */
-    static int close(int fd) {
-        MemorySegment c = CAPTURE.get();
-        try {
-            int r = (int) CLOSE.invokeExact(c, fd);
-            return r < 0 ? -errno(c) : r;
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
-    }
-
-    static int fcntl(int fd, int command, int argument) {
-        MemorySegment c = CAPTURE.get();
-        try {
-            int r = (int) FCNTL.invokeExact(c, fd, command, argument);
-            return r < 0 ? -errno(c) : r;
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
-    }
-
-    static int eventfd(int initial, int flags) {
-        MemorySegment c = CAPTURE.get();
-        try {
-            int r = (int) EVENTFD.invokeExact(c, initial, flags);
-            return r < 0 ? -errno(c) : r;
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
-    }
-
-    static int memfdCreate(long name, int flags) {
-        MemorySegment c = CAPTURE.get();
-        try {
-            int r = (int) MEMFD_CREATE.invokeExact(c, name, flags);
-            return r < 0 ? -errno(c) : r;
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
-    }
-
-    static int ftruncate(int fd, long bytes) {
-        MemorySegment c = CAPTURE.get();
-        try {
-            int r = (int) FTRUNCATE.invokeExact(c, fd, bytes);
-            return r < 0 ? -errno(c) : r;
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
-    }
-
-    static int statx(int directory, long path, int flags, int mask, long to) {
-        MemorySegment c = CAPTURE.get();
-        try {
-            int r = (int) STATX.invokeExact(c, directory, path, flags, mask, to);
-            return r < 0 ? -errno(c) : r;
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
-    }
-
-    /** {@code mmap} at an address of the kernel's choice. */
-    static long mmap(long bytes, int protection, int flags, int fd, long offset) {
-        MemorySegment c = CAPTURE.get();
-        try {
-            long r = (long) MMAP.invokeExact(c, 0L, bytes, protection, flags, fd, offset);
-            return r == -1 ? -errno(c) : r;
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
-    }
-
-    static int munmap(long address, long bytes) {
-        MemorySegment c = CAPTURE.get();
-        try {
-            int r = (int) MUNMAP.invokeExact(c, address, bytes);
-            return r < 0 ? -errno(c) : r;
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
-    }
-
-    static int madvise(long address, long bytes, int advice) {
-        MemorySegment c = CAPTURE.get();
-        try {
-            int r = (int) MADVISE.invokeExact(c, address, bytes, advice);
-            return r < 0 ? -errno(c) : r;
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
-    }
-
-    /** A system call that the C library has no function for. */
-    static long syscall(long number, long a, long b, long c, long d) {
-        MemorySegment capture = CAPTURE.get();
-        try {
-            long r = (long) SYSCALL.invokeExact(capture, number, a, b, c, d);
-            return r < 0 ? -errno(capture) : r;
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
+        return callNow(WRITE, fd, from, bytes, 0);
     }
 
     /** A system call that returns at once; critical, without errno. */
     static long syscallNow(long number, long a, long b, long c) {
-        try {
-            return (long) SYSCALL_NOW.invokeExact(number, a, b, c);
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
+        return callNow(SYSCALL, number, a, b, c);
+    }
+
+    /** Never repeated: after an interrupted close the descriptor is gone all the same, and may be another's already. */
+    static int close(int fd) {
+        return call(CLOSE, fd, 0, 0);
+    }
+
+    static int fcntl(int fd, int command, int argument) {
+        return call(FCNTL, fd, command, argument);
+    }
+
+    static int eventfd(int initial, int flags) {
+        return call(EVENTFD, initial, flags, 0);
+    }
+
+    static int memfdCreate(long name, int flags) {
+        return call(MEMFD_CREATE, name, flags, 0);
+    }
+
+    static int ftruncate(int fd, long bytes) {
+        return call(FTRUNCATE, fd, bytes, 0);
+    }
+
+    static int statx(int directory, long path, int flags, int mask, long to) {
+        return call(STATX, directory, path, flags, mask, to);
+    }
+
+    /** {@code mmap} at an address of the kernel's choice. */
+    static long mmap(long bytes, int protection, int flags, int fd, long offset) {
+        return callLong(MMAP, 0, bytes, protection, flags, fd, offset);
+    }
+
+    static int munmap(long address, long bytes) {
+        return call(MUNMAP, address, bytes, 0);
+    }
+
+    static int madvise(long address, long bytes, int advice) {
+        return call(MADVISE, address, bytes, advice);
+    }
+
+    /** A system call that the C library has no function for. */
+    static long syscall(long number, long a, long b, long c, long d) {
+        return callLong(SYSCALL, number, a, b, c, d, 0);
     }
 
     /** Zeroed memory, or 0. */
     static long calloc(long bytes) {
-        try {
-            return (long) CALLOC.invokeExact(1L, bytes);
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
+        return Math.max(0, callLong(CALLOC, 1, bytes, 0, 0, 0, 0));
     }
 
     static void free(long address) {
-        try {
-            FREE.invokeExact(address);
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
+        callLong(FREE, address, 0, 0, 0, 0, 0);
     }
 }

@@ -107,23 +107,21 @@ public final class MessageSocket implements AutoCloseable {
      * @return number of bytes sent, or the negated error number; {@code EPIPE} when the peer is gone
      */
     public int send(long from, int bytes, int[] fds, int count, int flags) {
+        if (count == 0) {
+            return (int) Libc.send(fd, from, bytes, flags | MSG_NOSIGNAL);
+        }
+        if (count > maxFds) {
+            throw new IllegalArgumentException(count + " descriptors, room for " + maxFds);
+        }
         s.set(JAVA_LONG, IOV, from);
         s.set(JAVA_LONG, IOV + 8, bytes);
-        if (count == 0) {
-            s.set(JAVA_LONG, HDR_CONTROL, 0);
-            s.set(JAVA_LONG, HDR_CONTROLLEN, 0);
-        } else {
-            if (count > maxFds) {
-                throw new IllegalArgumentException(count + " descriptors, room for " + maxFds);
-            }
-            s.set(JAVA_LONG, HDR_CONTROL, address + CONTROL);
-            s.set(JAVA_LONG, HDR_CONTROLLEN, controlBytes(count));
-            s.set(JAVA_LONG, CMSG_LEN, 16 + 4L * count);
-            s.set(JAVA_INT, CMSG_LEVEL, SOL_SOCKET);
-            s.set(JAVA_INT, CMSG_TYPE, SCM_RIGHTS);
-            for (int i = 0; i < count; i++) {
-                s.set(JAVA_INT, CMSG_DATA + 4L * i, fds[i]);
-            }
+        s.set(JAVA_LONG, HDR_CONTROL, address + CONTROL);
+        s.set(JAVA_LONG, HDR_CONTROLLEN, controlBytes(count));
+        s.set(JAVA_LONG, CMSG_LEN, 16 + 4L * count);
+        s.set(JAVA_INT, CMSG_LEVEL, SOL_SOCKET);
+        s.set(JAVA_INT, CMSG_TYPE, SCM_RIGHTS);
+        for (int i = 0; i < count; i++) {
+            s.set(JAVA_INT, CMSG_DATA + 4L * i, fds[i]);
         }
         return (int) Libc.sendmsg(fd, address + HDR, flags | MSG_NOSIGNAL);
     }
