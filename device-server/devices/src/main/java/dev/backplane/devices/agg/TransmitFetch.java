@@ -124,8 +124,9 @@ final class TransmitFetch {
         csumOffset = field(word, TransmitDescriptor.CSUM_OFFSET);
         gsoType = field(word, TransmitDescriptor.GSO_TYPE);
         gsoSize = field(word, TransmitDescriptor.GSO_SIZE);
-        headerLength =
-                field(r.descriptors.getLong(at + TransmitDescriptor.HEADER_LENGTH), TransmitDescriptor.HEADER_LENGTH);
+        headerLength = gsoType == Offloads.GSO_NONE
+                ? 0
+                : field(r.descriptors.getLong(at + TransmitDescriptor.HEADER_LENGTH), TransmitDescriptor.HEADER_LENGTH);
     }
 
     /** A two-byte field of the eight bytes of a descriptor that it lies in. */

@@ -59,19 +59,10 @@ public final class Frame {
     /** Writes the second descriptor at {@code at}, all but its link. */
     void store(MemorySegment m, long at) {
         m.set(RendezvousMemory.INT, at + SecondDescriptor.CELL, cell);
-        m.set(RendezvousMemory.INT, at + SecondDescriptor.LENGTH, length);
-        m.set(RendezvousMemory.SHORT, at + SecondDescriptor.CELLS, (short) cells);
-        m.set(RendezvousMemory.SHORT, at + SecondDescriptor.OFFSET, (short) offset);
-        m.set(RendezvousMemory.SHORT, at + SecondDescriptor.FLAGS, (short) flags);
-        m.set(RendezvousMemory.SHORT, at + SecondDescriptor.VLAN_TCI, (short) vlanTci);
-        m.set(RendezvousMemory.SHORT, at + SecondDescriptor.CSUM_START, (short) csumStart);
-        m.set(RendezvousMemory.SHORT, at + SecondDescriptor.CSUM_OFFSET, (short) csumOffset);
-        m.set(RendezvousMemory.SHORT, at + SecondDescriptor.GSO_TYPE, (short) gsoType);
-        m.set(RendezvousMemory.SHORT, at + SecondDescriptor.GSO_SIZE, (short) gsoSize);
-        m.set(RendezvousMemory.SHORT, at + SecondDescriptor.HEADER_LENGTH, (short) headerLength);
-        m.set(RendezvousMemory.SHORT, at + SecondDescriptor.SOURCE_NODE, (short) sourceNode);
-        m.set(RendezvousMemory.INT, at + SecondDescriptor.FLOW_HASH, flowHash);
-        m.set(RendezvousMemory.INT, at + SecondDescriptor.EPOCH, epoch);
+        SecondDescriptor.set(m, at, SecondDescriptor.LENGTH, length, cells, offset);
+        SecondDescriptor.set(m, at, SecondDescriptor.FLAGS, flags | vlanTci << 16, csumStart, csumOffset);
+        SecondDescriptor.set(m, at, SecondDescriptor.GSO_TYPE, gsoType | gsoSize << 16, headerLength, sourceNode);
+        SecondDescriptor.set(m, at, SecondDescriptor.FLOW_HASH, flowHash, epoch & 0xffff, epoch >>> 16);
         m.set(RendezvousMemory.LONG, at + SecondDescriptor.DUE, due);
         m.set(RendezvousMemory.INT, at + SecondDescriptor.DELIVERED, 0);
     }
@@ -79,19 +70,23 @@ public final class Frame {
     /** Reads the second descriptor at {@code at}. */
     void load(MemorySegment m, long at) {
         cell = m.get(RendezvousMemory.INT, at + SecondDescriptor.CELL);
-        length = m.get(RendezvousMemory.INT, at + SecondDescriptor.LENGTH);
-        cells = m.get(RendezvousMemory.SHORT, at + SecondDescriptor.CELLS) & 0xffff;
-        offset = m.get(RendezvousMemory.SHORT, at + SecondDescriptor.OFFSET) & 0xffff;
-        flags = m.get(RendezvousMemory.SHORT, at + SecondDescriptor.FLAGS) & 0xffff;
-        vlanTci = m.get(RendezvousMemory.SHORT, at + SecondDescriptor.VLAN_TCI) & 0xffff;
-        csumStart = m.get(RendezvousMemory.SHORT, at + SecondDescriptor.CSUM_START) & 0xffff;
-        csumOffset = m.get(RendezvousMemory.SHORT, at + SecondDescriptor.CSUM_OFFSET) & 0xffff;
-        gsoType = m.get(RendezvousMemory.SHORT, at + SecondDescriptor.GSO_TYPE) & 0xffff;
-        gsoSize = m.get(RendezvousMemory.SHORT, at + SecondDescriptor.GSO_SIZE) & 0xffff;
-        headerLength = m.get(RendezvousMemory.SHORT, at + SecondDescriptor.HEADER_LENGTH) & 0xffff;
-        sourceNode = m.get(RendezvousMemory.SHORT, at + SecondDescriptor.SOURCE_NODE) & 0xffff;
-        flowHash = m.get(RendezvousMemory.INT, at + SecondDescriptor.FLOW_HASH);
-        epoch = m.get(RendezvousMemory.INT, at + SecondDescriptor.EPOCH);
+        long w = m.get(RendezvousMemory.LONG, at + SecondDescriptor.LENGTH);
+        length = (int) w;
+        cells = (int) (w >>> 32) & 0xffff;
+        offset = (int) (w >>> 48);
+        w = m.get(RendezvousMemory.LONG, at + SecondDescriptor.FLAGS);
+        flags = (int) w & 0xffff;
+        vlanTci = (int) w >>> 16;
+        csumStart = (int) (w >>> 32) & 0xffff;
+        csumOffset = (int) (w >>> 48);
+        w = m.get(RendezvousMemory.LONG, at + SecondDescriptor.GSO_TYPE);
+        gsoType = (int) w & 0xffff;
+        gsoSize = (int) w >>> 16;
+        headerLength = (int) (w >>> 32) & 0xffff;
+        sourceNode = (int) (w >>> 48);
+        w = m.get(RendezvousMemory.LONG, at + SecondDescriptor.FLOW_HASH);
+        flowHash = (int) w;
+        epoch = (int) (w >>> 32);
         due = m.get(RendezvousMemory.LONG, at + SecondDescriptor.DUE);
         delivered = m.get(RendezvousMemory.INT, at + SecondDescriptor.DELIVERED);
     }

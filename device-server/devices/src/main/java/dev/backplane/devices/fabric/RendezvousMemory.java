@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  *   cell table          for each cell: the link to the next cell of its frame, and the frame's reference count
  *   second descriptors  64 bytes each ({@link SecondDescriptor})
  *   output queue heads  one for each memory output queue ({@link OutputQueue})
- *   two free rings      of cells and of second descriptors ({@link SlotPool})
+ *   free rings          two of cells and two of second descriptors ({@link SlotPool})
  * </pre>
  *
  * <p>Cells and descriptors are numbered from 1, so that a zeroed link is no link. Any thread.

@@ -4,6 +4,7 @@ package dev.backplane.devices.fabric;
 import static dev.backplane.vfiouser.layout.Access.DEVICE;
 
 import dev.backplane.vfiouser.layout.Struct;
+import java.lang.foreign.MemorySegment;
 
 /**
  * The second transmit descriptor (US 8,868,672, claim 1; the record of US 9,137,173): it lies in rendezvous memory,
@@ -54,4 +55,9 @@ public final class SecondDescriptor {
     static final int DELIVERED = LAYOUT.offset("delivered");
 
     private SecondDescriptor() {}
+
+    /** Writes the eight bytes from {@code offset} on in one go: four, then twice two, as the fields lie. */
+    static void set(MemorySegment m, long at, int offset, int four, int two, int last) {
+        m.set(RendezvousMemory.LONG, at + offset, (four & 0xffff_ffffL) | (two & 0xffffL) << 32 | (long) last << 48);
+    }
 }

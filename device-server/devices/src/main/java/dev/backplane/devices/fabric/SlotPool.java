@@ -2,50 +2,39 @@
 package dev.backplane.devices.fabric;
 
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The free slots of one kind in rendezvous memory (cells, or second descriptors): a ring of their numbers, itself in
- * rendezvous memory. Taking from its head and giving back at its tail is O(1) for each slot, and makes the use rotate:
- * a slot is used again only after all slots that were free before it (wear levelling, US 9,137,173).
+ * The free slots of one kind in rendezvous memory: cells, or second descriptors. What was given back lately is used again
+ * first, as long as there are no more than {@link #HOT} of such, because it is still in the processor's caches. Its use
+ * rotates nevertheless (wear levelling, US 9,137,173): among the hot slots, first in, first out; and one batch in {@link
+ * #COOLING} that is given back goes to the end of all others, in whose place those come that have been unused for longest.
+ * So each slot has its turn, and none is used more than its share for long.
  *
- * <p>Any thread, no lock: {@code available} is lowered first, so that whoever lowered it by n owns n entries; it is
- * raised only after the entries are stored. Then head and tail move by one atomic add for a whole batch. Between a
- * neighbour's add and its store of an entry, a few instructions, one may have to wait for that entry.
+ * <p>Any thread, no lock.
  */
 final class SlotPool {
-    private static final int EMPTY = 0;
+    /** Most slots that are used again first: cells of 2 KiB make a megabyte of them. */
+    static final int HOT = 512;
+    /** Of so many batches that are given back one is exchanged. */
+    static final int COOLING = 32;
 
-    private final MemorySegment memory;
-    private final long ring;
-    private final int mask;
+    private final SlotRing hot;
+    private final SlotRing cold;
     private final int slots;
-    private final AtomicInteger available = new AtomicInteger();
-    private final AtomicLong head = new AtomicLong();
-    private final AtomicLong tail = new AtomicLong();
 
-    /** A pool of the slots 1 to {@code slots}, all free, with its ring at {@code ring}. */
-    SlotPool(MemorySegment memory, long ring, int slots) {
-        this.memory = memory;
-        this.ring = ring;
-        this.mask = entries(slots) - 1;
+    /** Batches given back; a lost count does no harm. */
+    private int given;
+
+    /** A pool of the slots 1 to {@code slots}, all free, with its rings at {@code rings}. */
+    SlotPool(MemorySegment memory, long rings, int slots) {
         this.slots = slots;
-        for (int i = 0; i <= mask; i++) {
-            memory.set(RendezvousMemory.INT, ring + 4L * i, i < slots ? i + 1 : EMPTY);
-        }
-        tail.set(slots);
-        available.set(slots);
+        this.cold = new SlotRing(memory, rings, slots, slots);
+        this.hot = new SlotRing(memory, rings + SlotRing.bytes(slots), slots, 0);
     }
 
-    /** Entries of the ring for that many slots: a power of two. */
-    static int entries(int slots) {
-        return Integer.highestOneBit(Math.max(1, slots) * 2 - 1);
-    }
-
-    /** Bytes of the ring for that many slots. */
+    /** Bytes of the rings for that many slots. */
     static long ringBytes(int slots) {
-        return 4L * entries(slots);
+        return 2 * SlotRing.bytes(slots);
     }
 
     int slots() {
@@ -54,45 +43,33 @@ final class SlotPool {
 
     /** Free slots, as of now. */
     int available() {
-        return available.get();
+        return hot.available() + cold.available();
     }
 
     /** Takes {@code n} slots into {@code out} from index {@code at} on, or none: then false. */
     boolean take(int n, int[] out, int at) {
-        int free;
-        do {
-            free = available.get();
-            if (free < n) {
-                return false;
-            }
-        } while (!available.compareAndSet(free, free - n));
-        long from = head.getAndAdd(n);
-        for (int i = 0; i < n; i++) {
-            long entry = entry(from + i);
-            int slot;
-            while ((slot = (int) RendezvousMemory.INTS.getAcquire(memory, entry)) == EMPTY) {
-                Thread.onSpinWait();
-            }
-            RendezvousMemory.INTS.setRelease(memory, entry, EMPTY);
-            out[at + i] = slot;
+        if (hot.take(n, out, at) || cold.take(n, out, at)) {
+            return true;
         }
-        return true;
+        // Neither has them all. What is got of one goes back if the other has too few.
+        int part = Math.min(n, hot.available());
+        if (!hot.take(part, out, at)) {
+            return false;
+        }
+        if (cold.take(n - part, out, at + part)) {
+            return true;
+        }
+        hot.give(part, out, at);
+        return false;
     }
 
     /** Gives back {@code n} slots of {@code from}, from index {@code at} on. */
     void give(int n, int[] from, int at) {
-        long to = tail.getAndAdd(n);
-        for (int i = 0; i < n; i++) {
-            long entry = entry(to + i);
-            while ((int) RendezvousMemory.INTS.getAcquire(memory, entry) != EMPTY) {
-                Thread.onSpinWait();
-            }
-            RendezvousMemory.INTS.setRelease(memory, entry, from[at + i]);
+        boolean cool = ++given % COOLING == 0;
+        if (cool || hot.available() >= HOT) {
+            cold.give(n, from, at);
+        } else {
+            hot.give(n, from, at);
         }
-        available.getAndAdd(n);
-    }
-
-    private long entry(long position) {
-        return ring + 4L * ((int) position & mask);
     }
 }

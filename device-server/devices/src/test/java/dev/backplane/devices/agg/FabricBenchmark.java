@@ -2,7 +2,6 @@
 package dev.backplane.devices.agg;
 
 import dev.backplane.devices.fabric.FabricConfig;
-import dev.backplane.devices.fabric.PortConfig;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
@@ -59,8 +58,9 @@ final class FabricBenchmark {
             batch = Math.min(batch, (1 << 20) / bytes);
             SimulatedNic[] nics = new SimulatedNic[ports];
             for (int i = 0; i < ports; i++) {
-                nics[i] = fabric.add(i + 1, PortConfig.defaults(), ring, Math.max(128, bytes))
-                        .start();
+                // Buffers as drivers have them: in pages of their own, or two in a page.
+                int stride = bytes <= 2048 ? 2048 : (bytes + 4095) & -4096;
+                nics[i] = fabric.add(i + 1, ring, stride, stride).start();
             }
             for (int i = 0; i < ports; i++) {
                 SimulatedNic to = nics[(i + 1) % ports];

@@ -57,6 +57,13 @@ final class FabricFixture implements AutoCloseable {
         return add(Node.of(id), config, ring, buffers);
     }
 
+    /** A guest whose transmit buffers are {@code txBytes} apart. */
+    SimulatedNic add(int id, int ring, int buffers, int txBytes) {
+        SimulatedNic nic = new SimulatedNic(fabric.addNode(Node.of(id), PortConfig.defaults()), ring, buffers, txBytes);
+        nics.add(nic);
+        return nic;
+    }
+
     SimulatedNic add(Node node, PortConfig config, int ring, int buffers) {
         SimulatedNic nic = new SimulatedNic(fabric.addNode(node, config), ring, buffers);
         nics.add(nic);

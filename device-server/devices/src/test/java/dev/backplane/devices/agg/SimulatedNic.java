@@ -13,11 +13,15 @@ final class SimulatedNic implements AutoCloseable {
     static final int TX_VECTOR = 1;
     static final int RX_VECTOR = 2;
 
+    /** Room for the largest frame. */
+    private static final int LARGEST = 65_600;
+
     private static final long ALL_FEATURES = VnicDevice.FEATURES;
 
     VnicDevice device;
     final SimulatedGuest guest;
     final int bufferBytes;
+    private final int txBytes;
     final SimulatedQueue tx;
     final SimulatedQueue rx;
     private final long txBuffers;
@@ -39,12 +43,18 @@ final class SimulatedNic implements AutoCloseable {
 
     /** Attaches a guest whose rings have {@code size} descriptors and buffers of {@code bufferBytes}; not enabled. */
     SimulatedNic(VnicDevice device, int size, int bufferBytes) {
+        this(device, size, bufferBytes, LARGEST);
+    }
+
+    /** The same with transmit buffers that are {@code txBytes} apart. */
+    SimulatedNic(VnicDevice device, int size, int bufferBytes, int txBytes) {
         this.device = device;
         this.bufferBytes = bufferBytes;
-        this.guest = new SimulatedGuest((long) size * (bufferBytes + 65_536 + 128) + (1 << 20)).attach(device);
+        this.txBytes = txBytes;
+        this.guest = new SimulatedGuest((long) size * (bufferBytes + txBytes + 128) + (1 << 20)).attach(device);
         this.tx = new SimulatedQueue(guest, 0, size);
         this.rx = new SimulatedQueue(guest, AggRegisters.MAX_QUEUE_PAIRS, size);
-        this.txBuffers = guest.allocate((long) size * 65_600);
+        this.txBuffers = guest.allocate((long) size * txBytes);
         this.rxBuffers = guest.allocate((long) size * bufferBytes);
     }
 
@@ -92,7 +102,7 @@ final class SimulatedNic implements AutoCloseable {
     }
 
     long txBuffer(int index) {
-        return txBuffers + (long) (index & tx.size - 1) * 65_600;
+        return txBuffers + (long) (index & tx.size - 1) * txBytes;
     }
 
     /** Puts a frame into the ring, in parts of these lengths, without making it available. */

@@ -14,6 +14,9 @@ final class WindowTable {
     private static final int CHUNK = 256;
 
     private final Window[][] chunks;
+    /** The window that was found last; a window of this table, or null. */
+    private Window latest;
+
     private final int size;
 
     private WindowTable(Window[][] chunks, int size) {
@@ -27,8 +30,17 @@ final class WindowTable {
 
     /** The window that contains {@code iova}, or null. */
     Window find(long iova) {
+        // Most accesses are to the window of the one before. Any thread may replace it: windows are immutable.
+        Window hint = latest;
+        if (hint != null && Long.compareUnsigned(iova - hint.start(), hint.bytes()) < 0) {
+            return hint;
+        }
         Window w = floor(iova);
-        return w != null && Long.compareUnsigned(iova - w.start(), w.bytes()) < 0 ? w : null;
+        if (w == null || Long.compareUnsigned(iova - w.start(), w.bytes()) >= 0) {
+            return null;
+        }
+        latest = w;
+        return w;
     }
 
     /** Whether any window has an address in common with the range, which must not wrap. */
