@@ -9,14 +9,15 @@ readonly END_LIMIT_S=30
 
 RUN_DIR=
 SERVER_PID=
+OUTSIDE_PIDS=()
 declare -A GUEST_PIDS=()
 
-# start_server NODES: returns when it listens for all of them.
+# start_server ARGUMENT...: of "serve"; returns when it listens for all nodes.
 start_server() {
     local line='' from_server
     RUN_DIR=$(mktemp -d "${TMPDIR:-/tmp}/backplane.XXXXXX")
     mkfifo "$RUN_DIR/server.out"
-    "$ROOT/device-server/bin/backplane" serve --nodes "$1" --run-dir "$RUN_DIR" \
+    "$ROOT/device-server/bin/backplane" serve "$@" --run-dir "$RUN_DIR" \
         >"$RUN_DIR/server.out" 2>"$RUN_DIR/server.log" &
     SERVER_PID=$!
     # Kept open: the server would die of writing to a pipe that nobody holds.
@@ -26,6 +27,26 @@ start_server() {
     done
     show_log server.log
     fail "the device server did not get ready within $SERVER_START_LIMIT_S s (its log is above)"
+}
+
+# start_outside FOLDER: a web server on the loopback interface that serves the folder, and the guests' way to it. Sets
+# WEB_PORT. Fails where either cannot be had.
+start_outside() {
+    local line='' from_web
+    mkfifo "$RUN_DIR/web.out"
+    "$JAVA_HOME/bin/java" -m jdk.httpserver -b 127.0.0.1 -p 0 -d "$1" >"$RUN_DIR/web.out" 2>&1 &
+    OUTSIDE_PIDS+=($!)
+    exec {from_web}<"$RUN_DIR/web.out"
+    WEB_PORT=
+    while IFS= read -r -t "$SERVER_START_LIMIT_S" -u "$from_web" line; do
+        # URL http://127.0.0.1:40111/
+        [[ $line =~ http://127\.0\.0\.1:([0-9]+)/ ]] || continue
+        WEB_PORT=${BASH_REMATCH[1]}
+        break
+    done
+    [[ -n $WEB_PORT ]] || return 1
+    "$ROOT/qemu-config/outside" "$RUN_DIR" >"$RUN_DIR/passt.log" 2>&1 &
+    OUTSIDE_PIDS+=($!)
 }
 
 # start_guest NAME: returns at once.
@@ -67,7 +88,10 @@ stop_cluster() {
     for name in "${!GUEST_PIDS[@]}"; do
         end_process "${GUEST_PIDS[$name]}"
     done
+    for name in "${OUTSIDE_PIDS[@]}"; do
+        end_process "$name"
+    done
     [[ -z $SERVER_PID ]] || end_process "$SERVER_PID"
     [[ -z $RUN_DIR ]] || rm -rf "$RUN_DIR"
-    GUEST_PIDS=() SERVER_PID='' RUN_DIR=''
+    GUEST_PIDS=() OUTSIDE_PIDS=() SERVER_PID='' RUN_DIR=''
 }

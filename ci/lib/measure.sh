@@ -5,6 +5,8 @@
 declare -A RESULT=([ping_ok]=false [put_ok]=false [get_ok]=false)
 
 readonly PEER=10.77.0.2
+readonly GATEWAY=10.77.0.254
+readonly PAGE_BYTES=2000000
 readonly PINGS=20
 readonly TCP_S=4
 readonly KEY=4711
@@ -92,4 +94,36 @@ measure_messages() {
     shown=$(guest node1 60 "bp-pingpong --client --node 2 --count $ROUND_TRIPS --json 2>&1") || true
     indent <<<"$shown"
     RESULT[message_us]=$(sed -n 's/.*"p50":\([0-9.]*\).*/\1/p' <<<"$shown")
+}
+
+# Both guests fetch a file at the same time from a web server on the host's loopback interface.
+check_outside() {
+    local page name fetching=() sums
+    if [[ -z ${BACKPLANE_PASST:-} ]]; then
+        say 'the way to the outside is left out: passt cannot be had here'
+        return
+    fi
+    say "HTTP: both nodes fetch $PAGE_BYTES random bytes from the host's loopback interface, through passt"
+    RESULT[outside_ok]=false
+    page=$RUN_DIR/www
+    mkdir "$page"
+    head -c "$PAGE_BYTES" /dev/urandom >"$page/page"
+    if ! start_outside "$page"; then
+        say 'the web server did not start'
+        return
+    fi
+    for name in node1 node2; do
+        # Until passt is there and the link is up. Whatever stands in the way ends with the limit.
+        guest "$name" 40 "until wget -q -T 10 -O /tmp/page http://$GATEWAY:$WEB_PORT/page 2>/tmp/wget; do sleep 0.2; done" &
+        fetching+=($!)
+    done
+    wait "${fetching[@]}" || { guest node1 10 'cat /tmp/wget' | indent && show_log passt.log; } || true
+    sums=$(sha256sum <"$page/page")
+    say "served  $sums"
+    for name in node1 node2; do
+        say "fetched $(guest "$name" 10 'sha256sum </tmp/page')"
+    done
+    if [[ $(guest node1 10 'sha256sum </tmp/page') == "$sums" && $(guest node2 10 'sha256sum </tmp/page') == "$sums" ]]; then
+        RESULT[outside_ok]=true
+    fi
 }

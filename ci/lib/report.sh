@@ -13,6 +13,7 @@ Backplane: two guests, one device server
   TCP              $(figure tcp_mbit_s Mbit/s)
   PUT              $(verdict put_ok)
   GET              $(verdict get_ok)
+  outside          $(outside_verdict)
   message          $(figure message_us 'us there and back (median)')
   all of it        ${RESULT[total_s]} s
 
@@ -28,6 +29,14 @@ figure() { [[ -n ${RESULT[$1]:-} ]] && printf '%s %s' "${RESULT[$1]}" "$2" || pr
 
 verdict() { [[ ${RESULT[$1]} == true ]] && printf 'contents are equal' || printf 'failed'; }
 
+outside_verdict() {
+    case ${RESULT[outside_ok]:-} in
+        true) printf 'contents are equal, by HTTP through passt' ;;
+        false) printf 'failed' ;;
+        *) printf 'left out: passt cannot be had here' ;;
+    esac
+}
+
 # write_json FILE: figures that could not be had are null.
 write_json() {
     local name separator=''
@@ -37,7 +46,7 @@ write_json() {
             printf '%s"%s":"%s"' "$separator" "$name" "$(json_text "$(fact "$name")")"
             separator=,
         done
-        for name in boot_s ping_min_ms ping_avg_ms ping_lost tcp_mbit_s message_us ping_ok put_ok get_ok total_s; do
+        for name in boot_s ping_min_ms ping_avg_ms ping_lost tcp_mbit_s message_us ping_ok put_ok get_ok outside_ok total_s; do
             printf ',"%s":%s' "$name" "$(json_number "${RESULT[$name]:-}")"
         done
         printf '}\n'

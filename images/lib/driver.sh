@@ -45,7 +45,7 @@ build_driver() {
     mkdir -p "$work/tree" "$work/guest-driver"
     copy_driver "$work/guest-driver"
     inside "$root" "$work" make --no-print-directory -j "$(nproc)" -C guest-driver \
-        KDIR="/usr/lib/modules/$release/build" KVER="$release" DESTDIR=/work/tree install >"$work/log" 2>&1 || {
+        KDIR="/usr/lib/modules/$release/build" KVER="$release" DESTDIR=/home/tree install >"$work/log" 2>&1 || {
         tail -n 40 "$work/log" >&2
         die 'the guest driver does not build (the compiler has said why above)'
     }

@@ -3,7 +3,7 @@
 # Runs a command with a root as its file system, in a mount namespace of its own: nothing stays mounted afterwards.
 # An ordinary user needs user namespaces for that.
 
-# inside ROOT WORK COMMAND...: runs COMMAND in ROOT with the directory WORK at /work, which is also where it starts.
+# inside ROOT WORK COMMAND...: runs COMMAND in ROOT with the directory WORK at /home, which is also where it starts.
 inside() {
     local root=$1 work=$2
     shift 2
@@ -18,8 +18,8 @@ inside() {
         mount --rbind /dev "$root/dev"
         mount --rbind /proc "$root/proc"
         mount -t tmpfs none "$root/tmp"
-        mount --bind "$work" "$root/work"
+        mount --bind "$work" "$root/home"
         exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin HOME=/tmp LC_ALL=C.UTF-8 \
-            sh -c "cd /work && exec \"\$@\"" sh "$@"
+            sh -c "cd /home && exec \"\$@\"" sh "$@"
     ' sh "$root" "$work" "$@"
 }

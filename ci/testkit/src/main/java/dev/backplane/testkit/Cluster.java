@@ -60,12 +60,12 @@ public final class Cluster
         this.shared = shared;
     }
 
-    /** A server with {@code nodes} nodes, and a guest for each. */
+    /** A server with {@code nodes} nodes, and a guest for each, run as {@link GuestRunner#chosen} says. */
     public static Cluster of(int nodes) {
-        return new Cluster(nodes, List.of(), GuestConfig.DEFAULT_MEGABYTES, 1, new LocalQemu(), id -> List.of(), false);
+        return new Cluster(nodes, List.of(), GuestConfig.DEFAULT_MEGABYTES, 1, GuestRunner.chosen(), id -> List.of(), false);
     }
 
-    /** The same with more arguments for {@code backplane serve}. */
+    /** The same with more arguments for {@code backplane serve}; one may be a topology with the nodes that it needs. */
     public Cluster withServerArguments(String... arguments) {
         return new Cluster(nodes, List.of(arguments), megabytes, cpus, runner, devices, shared);
     }
@@ -142,8 +142,10 @@ public final class Cluster
     public void start() {
         try {
             directory = Files.createTempDirectory(Path.of("/tmp"), "bp-");
-            List<String> arguments = new ArrayList<>(List.of("--nodes", Integer.toString(nodes)));
-            arguments.addAll(serverArguments);
+            List<String> arguments = new ArrayList<>(serverArguments);
+            if (!arguments.contains("--topology")) {
+                arguments.addAll(0, List.of("--nodes", Integer.toString(nodes)));
+            }
             GuestImage image = GuestImage.fromEnvironment();
             server = DeviceServer.start(Files.createDirectory(directory.resolve("run")), arguments);
             for (int id = 1; id <= nodes; id++) {

@@ -8,6 +8,19 @@ import java.util.List;
 
 /** Runs QEMU: directly, or in a container. */
 public interface GuestRunner {
+    /** The system property that says how: {@code local}, the default, or {@code container}. */
+    String PROPERTY = "backplane.runner";
+
+    /** The one that the system property chooses. */
+    static GuestRunner chosen() {
+        String how = System.getProperty(PROPERTY, "local");
+        return switch (how) {
+            case "local" -> new LocalQemu();
+            case "container" -> new ContainerQemu();
+            default -> throw new IllegalArgumentException(PROPERTY + " is local or container, not " + how);
+        };
+    }
+
     /** A QEMU that runs. */
     interface Instance {
         /** What QEMU writes to its standard output, the guest's console. */

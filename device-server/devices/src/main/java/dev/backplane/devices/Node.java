@@ -23,8 +23,8 @@ public record Node(int id, String name, MacAddress mac, String partition) {
         if (id < 1 || id > MAX_ID) {
             throw new IllegalArgumentException("a node's id is 1 to " + MAX_ID + ", not " + id);
         }
-        requireName("node", name);
-        requireName("partition", partition);
+        requireName("a node", name);
+        requireName("a partition", partition);
         if (mac.group() || mac.bits() == 0) {
             throw new IllegalArgumentException("node " + name + ": " + mac + " is not the address of one station");
         }
@@ -35,9 +35,10 @@ public record Node(int id, String name, MacAddress mac, String partition) {
         return new Node(id, "node" + id, MacAddress.ofNode(id), DEFAULT_PARTITION);
     }
 
-    private static void requireName(String what, String name) {
+    /** Throws {@link IllegalArgumentException} when {@code name} cannot be the name of {@code what}, such as "a node". */
+    public static void requireName(String what, String name) {
         if (!NAME.matcher(name).matches()) {
-            throw new IllegalArgumentException("a " + what + "'s name is a letter or digit, then letters, digits,"
+            throw new IllegalArgumentException(what + "'s name is a letter or digit, then letters, digits,"
                     + " dots and dashes, at most 63: \"" + name + "\"");
         }
     }

@@ -15,6 +15,7 @@ import dev.backplane.server.command.ServeCommand;
 import dev.backplane.server.command.ThreadsCommand;
 import dev.backplane.server.command.TopologyCommand;
 import dev.backplane.server.command.TraceCommand;
+import dev.backplane.server.command.UplinksCommand;
 import dev.backplane.server.command.VersionProvider;
 import java.io.PrintStream;
 import java.io.PrintWriter;
@@ -40,6 +41,7 @@ public final class Backplane {
             "serve",
             "qemu-args",
             "nodes",
+            "uplinks",
             "counters",
             "port",
             "macs",
@@ -59,6 +61,7 @@ public final class Backplane {
             case "serve" -> ServeCommand.class;
             case "qemu-args" -> QemuArgsCommand.class;
             case "nodes" -> NodesCommand.class;
+            case "uplinks" -> UplinksCommand.class;
             case "counters" -> CountersCommand.class;
             case "port" -> PortCommand.class;
             case "macs" -> MacsCommand.class;

@@ -7,8 +7,11 @@ import dev.backplane.devices.fabric.FabricConfig;
 import dev.backplane.devices.fabric.FabricCore;
 import dev.backplane.devices.fabric.ForwardingDomain;
 import dev.backplane.devices.fabric.MemoryView;
+import dev.backplane.devices.fabric.OutputPort;
 import dev.backplane.devices.fabric.PortConfig;
 import dev.backplane.devices.loop.Workers;
+import dev.backplane.devices.uplink.UplinkConfig;
+import dev.backplane.devices.uplink.UplinkPort;
 import dev.backplane.vfiouser.counter.CounterGroup;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -16,13 +19,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The switch fabric with its ports: one vNIC for each node. Ports are added while the server starts or runs, from any
+ * The switch fabric with its ports: one vNIC for each node, and uplinks. Ports are added while the server starts or runs, from any
  * thread; they stay until the fabric is closed.
  */
 public final class SwitchFabric implements AutoCloseable {
     private final FabricCore core;
     private final Arena own;
     private final List<VnicDevice> devices = new ArrayList<>();
+    private final List<UplinkPort> uplinks = new ArrayList<>();
+    private final List<Member> members = new ArrayList<>();
+
+    /** Any port, and its partition. */
+    private record Member(OutputPort port, ForwardingDomain domain) {}
 
     /** A fabric without ports, with rendezvous memory of its own. */
     public SwitchFabric(FabricConfig config, Workers workers) {
@@ -65,31 +73,61 @@ public final class SwitchFabric implements AutoCloseable {
                 throw new IllegalArgumentException(node + " and " + other + " have something in common");
             }
         }
-        if (devices.size() >= core.config().maxPorts()) {
-            throw new IllegalStateException("the fabric has " + core.config().maxPorts() + " ports, all in use");
-        }
+        int index = freeIndex(node.name());
         ForwardingDomain domain = core.domain(node.partition());
-        VnicDevice device = new VnicDevice(node, config, core, domain, devices.size());
-        domain.add(device.port());
+        VnicDevice device = new VnicDevice(node, config, core, domain, index);
+        add(new Member(device.port(), domain));
         domain.fix(node.mac(), device.port());
         devices.add(device);
-        for (VnicDevice d : devices) {
-            mirror(d, device);
-            mirror(device, d);
-        }
         return device;
     }
 
+    /**
+     * Adds a port that is not a guest; it is down until its far side says that it is there.
+     *
+     * @throws IllegalArgumentException when a port has that name already, or when a mirror would cross partitions
+     * @throws IllegalStateException when there are as many ports as the configuration allows
+     */
+    public synchronized UplinkPort addUplink(UplinkConfig config) {
+        int index = freeIndex(config.name());
+        ForwardingDomain domain = core.domain(config.partition());
+        UplinkPort port = new UplinkPort(core, domain, index, config);
+        add(new Member(port, domain));
+        uplinks.add(port);
+        return port;
+    }
+
+    private int freeIndex(String name) {
+        for (Member m : members) {
+            if (m.port.name().equals(name)) {
+                throw new IllegalArgumentException("there are two ports of the name " + name);
+            }
+        }
+        if (members.size() >= core.config().maxPorts()) {
+            throw new IllegalStateException("the fabric has " + core.config().maxPorts() + " ports, all in use");
+        }
+        return members.size();
+    }
+
+    private void add(Member member) {
+        members.add(member);
+        for (Member m : members) {
+            mirror(m, member);
+            mirror(member, m);
+        }
+        member.domain.add(member.port);
+    }
+
     /** Ports may be added in any order: a mirror begins when both are there. */
-    private static void mirror(VnicDevice from, VnicDevice to) {
-        if (!to.node().name().equals(from.port().config().mirrorTo()) || from == to) {
+    private static void mirror(Member from, Member to) {
+        if (!to.port.name().equals(from.port.config().mirrorTo()) || from.port.index() == to.port.index()) {
             return;
         }
-        if (!from.node().partition().equals(to.node().partition())) {
-            throw new IllegalArgumentException(from.node() + " cannot be mirrored to " + to.node()
-                    + ": nodes of different partitions never exchange a frame");
+        if (from.domain != to.domain) {
+            throw new IllegalArgumentException(from.port + " cannot be mirrored to " + to.port
+                    + ": ports of different partitions never exchange a frame");
         }
-        from.port().mirror(to.port());
+        from.port.mirror(to.port);
     }
 
     /** Counters of all partitions together. */
@@ -97,7 +135,7 @@ public final class SwitchFabric implements AutoCloseable {
         return core.counters().group();
     }
 
-    /** All ports, as of now, in the order in which they were added. */
+    /** The ports of all nodes, as of now, in the order in which they were added. */
     public List<PortView> portView() {
         return devices().stream().map(PortView::of).toList();
     }
@@ -115,6 +153,11 @@ public final class SwitchFabric implements AutoCloseable {
     /** What is in rendezvous memory, ports, partitions. */
     public FabricCore core() {
         return core;
+    }
+
+    /** The uplinks, in the order in which they were added. */
+    public synchronized List<UplinkPort> uplinks() {
+        return List.copyOf(uplinks);
     }
 
     /** The vNICs, in the order in which they were added. */

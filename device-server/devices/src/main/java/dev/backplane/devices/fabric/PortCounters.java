@@ -25,6 +25,7 @@ public final class PortCounters {
     public final Counter rxDroppedTooLong;
     public final Counter rxDroppedFlooded;
     public final Counter rxDroppedMalformed;
+    public final Counter rxDroppedFiltered;
     public final Counter rxWaits;
     public final Counter rxSegmented;
     public final Counter rxChecksummed;
@@ -47,6 +48,7 @@ public final class PortCounters {
         rxDroppedFlooded = group.counter("rx_dropped_flooded", "Copies of flooded frames dropped at a full port");
         rxDroppedMalformed =
                 group.counter("rx_dropped_malformed", "Frames dropped because they could not be segmented");
+        rxDroppedFiltered = group.counter("rx_dropped_filtered", "Frames dropped by the filter of an uplink");
         rxWaits = group.counter("rx_waits", "Times that the port waited for a receive buffer");
         rxSegmented = group.counter("rx_segmented", "Frames that were segmented in software for this port");
         rxChecksummed = group.counter("rx_checksummed", "Packets whose checksum was computed for this port");
@@ -64,6 +66,7 @@ public final class PortCounters {
                 + rxDroppedDown.get()
                 + rxDroppedTooLong.get()
                 + rxDroppedFlooded.get()
-                + rxDroppedMalformed.get();
+                + rxDroppedMalformed.get()
+                + rxDroppedFiltered.get();
     }
 }

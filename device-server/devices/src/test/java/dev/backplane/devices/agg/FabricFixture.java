@@ -9,6 +9,7 @@ import dev.backplane.devices.fabric.PortConfig;
 import dev.backplane.devices.loop.Timers;
 import dev.backplane.devices.loop.Workers;
 import dev.backplane.devices.sim.ManualClock;
+import dev.backplane.devices.uplink.UplinkPort;
 import dev.backplane.vfiouser.counter.CounterGroup;
 import java.util.ArrayList;
 import java.util.List;
@@ -96,6 +97,10 @@ final class FabricFixture implements AutoCloseable {
                     + v.count().port.rxDropped()
                     + v.port().queuedFrames();
         }
+        for (UplinkPort u : fabric.uplinks()) {
+            in += u.counters().txFrames.get();
+            out += u.counters().rxFrames.get() + u.counters().rxDropped() + u.queuedFrames();
+        }
         assertEquals(
                 in,
                 c.get("unicast") + c.get("flooded") + c.get("no_destination"),
@@ -107,13 +112,16 @@ final class FabricFixture implements AutoCloseable {
     @Override
     public void close() {
         nics.forEach(SimulatedNic::close);
+        fabric.uplinks().forEach(u -> u.setCarrier(false));
         await(
                 "rendezvous memory to be free",
                 () -> allocated() == 0 && fabric.core().memory().descriptorsAllocated() == 0);
         await(
                 "charges to be returned",
                 () -> fabric.devices().stream()
-                        .allMatch(d -> d.port().heldCells() == 0 && d.port().queuedFrames() == 0));
+                                .allMatch(d ->
+                                        d.port().heldCells() == 0 && d.port().queuedFrames() == 0)
+                        && fabric.uplinks().stream().allMatch(u -> u.heldCells() == 0 && u.queuedFrames() == 0));
         assertBalanced();
         assertEquals(0, workers.counters().get("failures"), "turns that ended in an exception");
         workers.close();
@@ -130,6 +138,13 @@ final class FabricFixture implements AutoCloseable {
                         .append(d.port().state())
                         .append(' ')
                         .append(d.counters()));
+        fabric.uplinks()
+                .forEach(u -> s.append("\n")
+                        .append(u)
+                        .append(' ')
+                        .append(u.state())
+                        .append(' ')
+                        .append(u.counterGroup()));
         return s.toString();
     }
 }

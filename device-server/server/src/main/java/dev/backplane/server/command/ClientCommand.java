@@ -45,6 +45,16 @@ abstract class ClientCommand implements Callable<Integer> {
         }
     }
 
+    /** Path of the uplink of that name, or else of the node. */
+    static String pathOf(ApiClient server, String name) throws IOException {
+        for (JsonNode u : server.get("/uplinks").path("uplinks")) {
+            if (name.equals(text(u.path("name")))) {
+                return "/uplinks/" + name;
+            }
+        }
+        return "/nodes/" + name;
+    }
+
     /** The value's text, or null if it is absent. */
     static String text(JsonNode value) {
         return value.isMissingNode() || value.isNull() ? null : value.asText();

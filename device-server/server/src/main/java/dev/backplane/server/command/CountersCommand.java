@@ -12,10 +12,13 @@ import picocli.CommandLine.Parameters;
 /** {@code backplane counters}: everything that is counted. */
 @Command(
         name = "counters",
-        description = "Show what a running server has counted, for one node or for everything.",
+        description = "Show what a running server has counted, for one node or uplink or for everything.",
         mixinStandardHelpOptions = true)
 public final class CountersCommand extends ClientCommand {
-    @Parameters(paramLabel = "NODE", arity = "0..1", description = "Name of a node; without it all, and the fabric.")
+    @Parameters(
+            paramLabel = "NODE",
+            arity = "0..1",
+            description = "Name of a node or uplink; without it all, and the fabric.")
     private String node;
 
     @Option(names = "--all", description = "Show counters that are 0, too.")
@@ -23,7 +26,7 @@ public final class CountersCommand extends ClientCommand {
 
     @Override
     JsonNode ask(ApiClient server) throws IOException {
-        return server.get(node == null ? "/counters" : "/nodes/" + node + "/counters");
+        return server.get(node == null ? "/counters" : pathOf(server, node) + "/counters");
     }
 
     @Override

@@ -22,7 +22,7 @@ public final class PortCommand extends ClientCommand {
         DOWN
     }
 
-    @Parameters(index = "0", paramLabel = "NODE", description = "Name of the node.")
+    @Parameters(index = "0", paramLabel = "NODE", description = "Name of the node or uplink.")
     private String node;
 
     @Parameters(index = "1", paramLabel = "up|down", description = "The state to set.")
@@ -31,7 +31,7 @@ public final class PortCommand extends ClientCommand {
     @Override
     JsonNode ask(ApiClient server) throws IOException {
         return server.put(
-                "/nodes/" + node + "/port", Map.of("admin", admin.name().toLowerCase(Locale.ROOT)));
+                pathOf(server, node) + "/port", Map.of("admin", admin.name().toLowerCase(Locale.ROOT)));
     }
 
     @Override

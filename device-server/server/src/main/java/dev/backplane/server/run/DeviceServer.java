@@ -9,10 +9,16 @@ import dev.backplane.devices.imm.MessagingConfig;
 import dev.backplane.devices.imm.MessagingFabric;
 import dev.backplane.devices.imm.MessagingModule;
 import dev.backplane.devices.loop.Workers;
+import dev.backplane.devices.uplink.UplinkConfig;
 import dev.backplane.server.api.ApiServer;
 import dev.backplane.server.api.Router;
 import dev.backplane.server.topology.Topology;
+import dev.backplane.server.topology.UplinkSettings;
 import dev.backplane.server.trace.TraceStream;
+import dev.backplane.server.uplink.StreamOptions;
+import dev.backplane.server.uplink.StreamUplink;
+import dev.backplane.server.uplink.TapUplink;
+import dev.backplane.server.uplink.Uplink;
 import dev.backplane.vfiouser.counter.CounterGroup;
 import dev.backplane.vfiouser.device.PciDevice;
 import dev.backplane.vfiouser.protocol.SpinBudget;
@@ -51,6 +57,7 @@ public final class DeviceServer implements AutoCloseable {
     private final ServeOptions options;
     private final Map<String, NodeRuntime> nodes = new TreeMap<>();
     private final List<NodeRuntime> inOrder = new ArrayList<>();
+    private final List<Uplink> uplinks = new ArrayList<>();
     private final TraceStream.Counts traceCounts = new TraceStream.Counts();
     private Workers workers;
     private SwitchFabric fabric;
@@ -108,16 +115,15 @@ public final class DeviceServer implements AutoCloseable {
             nodes.put(spec.node().name(), runtime);
             inOrder.add(runtime);
         }
-        EventLoopGroup events = new MultiThreadIoEventLoopGroup(1, EpollIoHandler.newFactory());
-        opened(
-                "event loop",
-                () -> events.shutdownGracefully(0, 1, TimeUnit.SECONDS).await());
+        serveUplinks(directory);
+        EventLoopGroup events = eventLoop("event loop");
         apiSocket = directory.socket("backplane.sock");
         opened("management interface", new ApiServer(apiSocket, routes.apply(this), events));
         topology.summary(LOGGED_NODES).forEach(LOG::info);
         LOG.info(
-                "serving {} nodes in {} with {} workers{}{}",
+                "serving {} nodes{} in {} with {} workers{}{}",
                 inOrder.size(),
+                uplinks.isEmpty() ? "" : " and " + uplinks.size() + " uplinks",
                 directory.path(),
                 options.workers(),
                 options.debug() ? ", device code on workers only" : "",
@@ -131,6 +137,43 @@ public final class DeviceServer implements AutoCloseable {
         MessagingModule module = messaging.addNode(node);
         DeviceSocket imm = listen(DeviceKind.IMM, node, directory, module, module.counters(), spin);
         return new NodeRuntime(node, vnic, module, agg, imm);
+    }
+
+    private void serveUplinks(RunDirectory directory) throws StartException {
+        EventLoopGroup streams = null;
+        for (Topology.UplinkSpec spec : topology.uplinks()) {
+            UplinkSettings settings = spec.settings();
+            UplinkConfig config = settings.config(spec.port());
+            Uplink uplink;
+            try {
+                if (settings.tap() != null) {
+                    uplink = TapUplink.open(fabric, config, settings.tap());
+                } else {
+                    if (streams == null) {
+                        // A thread of their own: an answer of the management interface may take milliseconds.
+                        streams = eventLoop("event loop of uplinks");
+                    }
+                    StreamOptions how = stream(settings, directory);
+                    uplink = StreamUplink.open(fabric.addUplink(config), how, streams.next());
+                }
+            } catch (IOException e) {
+                throw new StartException("uplink " + settings.name() + ": " + e.getMessage(), e);
+            }
+            opened("uplink " + settings.name(), uplink);
+            uplinks.add(uplink);
+        }
+    }
+
+    private static StreamOptions stream(UplinkSettings settings, RunDirectory directory) throws StartException {
+        boolean listens = settings.listen() != null;
+        Path path = listens ? directory.socket(settings.listen()) : directory.peer(settings.connect());
+        return new StreamOptions(path, listens, settings.reconnectMillis());
+    }
+
+    private EventLoopGroup eventLoop(String name) {
+        EventLoopGroup group = new MultiThreadIoEventLoopGroup(1, EpollIoHandler.newFactory());
+        opened(name, () -> group.shutdownGracefully(0, 1, TimeUnit.SECONDS).await());
+        return group;
     }
 
     private DeviceSocket listen(
@@ -163,7 +206,10 @@ public final class DeviceServer implements AutoCloseable {
         // Queues and port of a vNIC, contexts and rings of a messaging module with its two own, and a few of the
         // server.
         int node = 2 * AggRegisters.MAX_QUEUE_PAIRS + 1 + m.contexts() + m.rings() + 2;
-        return Math.toIntExact(64 + (long) node * topology.nodes().size());
+        long uplink = 3; // its two directions, and those who wait for it
+        return Math.toIntExact(64
+                + (long) node * topology.nodes().size()
+                + uplink * topology.uplinks().size());
     }
 
     /** What the topology said. */
@@ -179,6 +225,19 @@ public final class DeviceServer implements AutoCloseable {
     /** The node of that name, or null. */
     public NodeRuntime node(String name) {
         return nodes.get(name);
+    }
+
+    /** The uplinks, in the order of the topology. */
+    public List<Uplink> uplinks() {
+        return List.copyOf(uplinks);
+    }
+
+    /** The uplink of that name, or null. */
+    public Uplink uplink(String name) {
+        return uplinks.stream()
+                .filter(u -> u.port().name().equals(name))
+                .findFirst()
+                .orElse(null);
     }
 
     /** Threads that take what does not fit a turn. */

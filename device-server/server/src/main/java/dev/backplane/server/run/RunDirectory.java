@@ -73,12 +73,7 @@ public final class RunDirectory implements AutoCloseable {
 
     /** Path of a socket in the directory; it is free afterwards. A socket that nobody listens on is removed. */
     public Path socket(String name) throws StartException {
-        Path socket = directory.resolve(name);
-        int bytes = socket.toString().getBytes(StandardCharsets.UTF_8).length;
-        if (bytes > MAX_SOCKET_PATH) {
-            throw new StartException("socket path " + socket + " has " + bytes + " bytes, the system allows "
-                    + MAX_SOCKET_PATH + ": choose a --run-dir with a shorter path");
-        }
+        Path socket = peer(name);
         if (!Files.exists(socket, LinkOption.NOFOLLOW_LINKS)) {
             return socket;
         }
@@ -94,6 +89,17 @@ public final class RunDirectory implements AutoCloseable {
             Files.delete(socket);
         } catch (IOException e) {
             throw new StartException("cannot replace " + socket + " (" + reason(e) + "): choose another --run-dir", e);
+        }
+        return socket;
+    }
+
+    /** Path of somebody else's socket, in the directory unless it is absolute; there or not. */
+    public Path peer(String name) throws StartException {
+        Path socket = directory.resolve(name);
+        int bytes = socket.toString().getBytes(StandardCharsets.UTF_8).length;
+        if (bytes > MAX_SOCKET_PATH) {
+            throw new StartException("socket path " + socket + " has " + bytes + " bytes, the system allows "
+                    + MAX_SOCKET_PATH + ": choose a --run-dir with a shorter path");
         }
         return socket;
     }

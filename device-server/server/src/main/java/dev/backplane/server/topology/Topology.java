@@ -16,8 +16,9 @@ import java.util.Map;
  * @param fabric settings of the switch fabric
  * @param messaging settings of the messaging modules
  * @param nodes in the order of the file; names, ids and addresses are unique
+ * @param uplinks in the order of the file; their names are unique, and no node's
  */
-public record Topology(FabricConfig fabric, MessagingConfig messaging, List<NodeSpec> nodes) {
+public record Topology(FabricConfig fabric, MessagingConfig messaging, List<NodeSpec> nodes, List<UplinkSpec> uplinks) {
     /** Ports beyond those of the nodes for which the fabric has room unless the file says otherwise. */
     private static final int SPARE_PORTS = 8;
 
@@ -29,8 +30,17 @@ public record Topology(FabricConfig fabric, MessagingConfig messaging, List<Node
      */
     public record NodeSpec(Node node, PortConfig port) {}
 
+    /**
+     * An uplink and its port.
+     *
+     * @param settings the uplink
+     * @param port settings of its port in the switch fabric
+     */
+    public record UplinkSpec(UplinkSettings settings, PortConfig port) {}
+
     public Topology {
         nodes = List.copyOf(nodes);
+        uplinks = List.copyOf(uplinks);
     }
 
     /**
@@ -46,10 +56,10 @@ public record Topology(FabricConfig fabric, MessagingConfig messaging, List<Node
         for (int id = 1; id <= count; id++) {
             nodes.add(new NodeSpec(Node.of(id), PortConfig.defaults()));
         }
-        return new Topology(fabricFor(count), MessagingConfig.defaults(), nodes);
+        return new Topology(fabricFor(count), MessagingConfig.defaults(), nodes, List.of());
     }
 
-    /** The fabric's defaults, with room for {@code nodes}. */
+    /** The fabric's defaults, with room for that many nodes and uplinks. */
     static FabricConfig fabricFor(int nodes) {
         FabricConfig defaults = FabricConfig.defaults();
         int ports = Math.min(nodes + SPARE_PORTS, FabricConfig.MAX_PORTS);
@@ -68,6 +78,15 @@ public record Topology(FabricConfig fabric, MessagingConfig messaging, List<Node
             list.add(node);
         }
         shown.put("nodes", list);
+        if (!uplinks.isEmpty()) {
+            List<Object> others = new ArrayList<>();
+            for (UplinkSpec spec : uplinks) {
+                Map<String, Object> uplink = new LinkedHashMap<>(TopologyFile.UPLINK.show(spec.settings()));
+                uplink.put("port", TopologyFile.PORT.show(spec.port()));
+                others.add(uplink);
+            }
+            shown.put("uplinks", others);
+        }
         return shown;
     }
 
@@ -82,6 +101,10 @@ public record Topology(FabricConfig fabric, MessagingConfig messaging, List<Node
         }
         if (nodes.size() > maxNodes) {
             lines.add("and " + (nodes.size() - maxNodes) + " nodes more: see 'backplane config'");
+        }
+        for (UplinkSpec spec : uplinks) {
+            lines.add("uplink: " + TopologyFile.UPLINK.show(spec.settings()) + ", port: "
+                    + TopologyFile.PORT.show(spec.port()));
         }
         return lines;
     }

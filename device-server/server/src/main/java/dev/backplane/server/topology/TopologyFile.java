@@ -6,6 +6,7 @@ import dev.backplane.devices.fabric.FabricConfig;
 import dev.backplane.devices.fabric.PortConfig;
 import dev.backplane.devices.imm.MessagingConfig;
 import dev.backplane.server.topology.Topology.NodeSpec;
+import dev.backplane.server.topology.Topology.UplinkSpec;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Reader;
@@ -15,9 +16,11 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** Reads a {@link Topology} from YAML. */
 public final class TopologyFile {
@@ -81,7 +84,21 @@ public final class TopologyFile {
             .key("mac", "mac", ValueType.MAC, "address of its vNIC; by default 02:ba:5c:00 and the id")
             .key("partition", "partition", ValueType.TEXT, "nodes of different partitions never exchange anything");
 
-    private static final List<String> KEYS = List.of("fabric", "messaging", "nodes");
+    static final Section<UplinkSettings> UPLINK = new Section<>("uplink", UplinkSettings.class)
+            .key("name", "name", ValueType.TEXT, "name of the uplink; by default uplink and its place in the list")
+            .key("partition", "partition", ValueType.TEXT, "partition whose nodes it serves")
+            .key("connect", "connect", ValueType.TEXT, "Unix socket to connect to, in the run directory if relative")
+            .key("listen", "listen", ValueType.TEXT, "Unix socket to listen on, in the run directory if relative")
+            .key("tap", "tap", ValueType.TEXT, "TAP interface of the host")
+            .key(
+                    "gateway",
+                    "gateway",
+                    ValueType.TEXT,
+                    "its IPv4 address if it is a gateway for one station, as passt is")
+            .key("mtu", "mtu", ValueType.COUNT, "largest packet; longer ones are dropped")
+            .key("reconnect", "reconnectMillis", ValueType.DURATION, "longest pause between attempts to connect");
+
+    private static final List<String> KEYS = List.of("fabric", "messaging", "nodes", "uplinks");
 
     private TopologyFile() {}
 
@@ -92,6 +109,7 @@ public final class TopologyFile {
         sections.put("messaging", MESSAGING.documentation());
         sections.put("nodes[]", NODE.documentation());
         sections.put("nodes[].port", PORT.documentation());
+        sections.put("uplinks[]", UPLINK.documentation());
         return sections;
     }
 
@@ -122,10 +140,12 @@ public final class TopologyFile {
             }
         });
         List<NodeSpec> nodes = nodes(file, problems);
+        List<UplinkSpec> uplinks = uplinks(file, nodes, problems);
         Topology topology = new Topology(
-                section(file, FABRIC, "fabric", Topology.fabricFor(nodes.size()), problems),
+                section(file, FABRIC, "fabric", Topology.fabricFor(nodes.size() + uplinks.size()), problems),
                 section(file, MESSAGING, "messaging", MessagingConfig.defaults(), problems),
-                nodes);
+                nodes,
+                uplinks);
         problems.throwIfAny();
         return topology;
     }
@@ -158,6 +178,39 @@ public final class TopologyFile {
             nodes.add(new NodeSpec(node, port));
         }
         return nodes;
+    }
+
+    private static List<UplinkSpec> uplinks(YamlNode.Fields file, List<NodeSpec> nodes, Problems problems) {
+        YamlNode value = file.fields().get("uplinks");
+        List<UplinkSpec> uplinks = new ArrayList<>();
+        if (value == null) {
+            return uplinks;
+        }
+        if (!(value instanceof YamlNode.Items list)) {
+            problems.add(value.line(), "'uplinks' must be a list");
+            return uplinks;
+        }
+        Set<String> taken = new HashSet<>();
+        nodes.forEach(n -> taken.add(n.node().name()));
+        for (YamlNode item : list.items()) {
+            int before = problems.count();
+            UplinkSettings settings =
+                    UPLINK.read(item, UplinkSettings.named("uplink" + (uplinks.size() + 1)), problems, "port");
+            PortConfig port = item instanceof YamlNode.Fields fields
+                    ? section(fields, PORT, "port", PortConfig.defaults(), problems)
+                    : PortConfig.defaults();
+            if (port.antiSpoofing()) {
+                problems.add(item.line(), "uplink " + settings.name() + ": anti_spoofing is for nodes alone");
+            }
+            if (problems.count() == before && !settings.complete()) {
+                problems.add(item.line(), "uplink " + settings.name() + " needs 'connect', 'listen' or 'tap'");
+            }
+            if (!taken.add(settings.name())) {
+                problems.add(item.line(), "uplink " + settings.name() + ": there is a port of that name already");
+            }
+            uplinks.add(new UplinkSpec(settings, port));
+        }
+        return uplinks;
     }
 
     /** The id on which a node's default name and address depend. A bad one is told when the node is read. */

@@ -6,6 +6,7 @@ import dev.backplane.devices.agg.SwitchFabric;
 import dev.backplane.devices.fabric.AddressView;
 import dev.backplane.devices.fabric.ForwardingDomain;
 import dev.backplane.devices.fabric.MemoryView;
+import dev.backplane.devices.uplink.UplinkPort;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -41,6 +42,14 @@ final class FabricView {
         for (PortView p : fabric.portView()) {
             ports.add(new PortMemory(
                     p.node().name(),
+                    p.state().name().toLowerCase(Locale.ROOT),
+                    p.queuedFrames(),
+                    (long) p.heldCells() * m.cellBytes(),
+                    (long) p.quotaCells() * m.cellBytes()));
+        }
+        for (UplinkPort p : fabric.uplinks()) {
+            ports.add(new PortMemory(
+                    p.name(),
                     p.state().name().toLowerCase(Locale.ROOT),
                     p.queuedFrames(),
                     (long) p.heldCells() * m.cellBytes(),

@@ -14,6 +14,7 @@ import dev.backplane.server.run.DeviceSocket;
 import dev.backplane.server.run.NodeRuntime;
 import dev.backplane.server.trace.TraceStream;
 import dev.backplane.server.trace.TraceTap;
+import dev.backplane.server.uplink.Uplink;
 import java.util.List;
 
 /** All that the management interface answers. */
@@ -43,6 +44,15 @@ public final class ManagementRoutes {
                         "/nodes/{node}/trace",
                         "messages as they come; ?device=agg or imm; ?format=lines or pcapng",
                         m::trace)
+                .add("GET", "/uplinks", "all uplinks", r -> Response.json(UplinkView.all(server)))
+                .add("GET", "/uplinks/{uplink}", "one uplink", r -> Response.json(UplinkView.of(server, m.uplink(r))))
+                .add(
+                        "GET",
+                        "/uplinks/{uplink}/counters",
+                        "what is counted for an uplink",
+                        r -> Response.json(CounterView.of(m.uplink(r))))
+                .add("GET", "/uplinks/{uplink}/port", "an uplink's port", m::uplinkPort)
+                .add("PUT", "/uplinks/{uplink}/port", "as for a node", m::setUplinkPort)
                 .add("GET", "/counters", "all that is counted", r -> Response.json(CounterView.all(server)))
                 .add(
                         "GET",
@@ -87,19 +97,40 @@ public final class ManagementRoutes {
     }
 
     private Response setPort(Request request) throws RequestException {
-        NodeRuntime node = node(request);
+        node(request).vnic().setAdminUp(adminUp(request));
+        return port(request);
+    }
+
+    private Uplink uplink(Request request) throws RequestException {
+        String name = request.path().get("uplink");
+        Uplink uplink = server.uplink(name);
+        if (uplink == null) {
+            throw new RequestException(404, "there is no uplink '" + name + "': 'backplane uplinks' lists them");
+        }
+        return uplink;
+    }
+
+    private Response uplinkPort(Request request) throws RequestException {
+        return Response.json(UplinkView.of(server, uplink(request)).port());
+    }
+
+    private Response setUplinkPort(Request request) throws RequestException {
+        uplink(request).port().setAdminUp(adminUp(request));
+        return uplinkPort(request);
+    }
+
+    private static boolean adminUp(Request request) throws RequestException {
         JsonNode admin;
         try {
             admin = Json.MAPPER.readTree(request.body()).path("admin");
         } catch (JsonProcessingException e) {
             throw new RequestException(400, "the body is not JSON: " + e.getOriginalMessage());
         }
-        switch (admin.asText()) {
-            case "up" -> node.vnic().setAdminUp(true);
-            case "down" -> node.vnic().setAdminUp(false);
+        return switch (admin.asText()) {
+            case "up" -> true;
+            case "down" -> false;
             default -> throw new RequestException(400, "'admin' is up or down, not " + admin);
-        }
-        return port(request);
+        };
     }
 
     private Response trace(Request request) throws RequestException {

@@ -6,6 +6,7 @@ import dev.backplane.devices.fabric.MemoryView;
 import dev.backplane.server.run.DeviceServer;
 import dev.backplane.server.run.DeviceSocket;
 import dev.backplane.server.run.NodeRuntime;
+import dev.backplane.server.uplink.Uplink;
 import dev.backplane.vfiouser.counter.Counter;
 import dev.backplane.vfiouser.counter.CounterGroup;
 import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
@@ -43,6 +44,11 @@ final class Metrics {
             for (DeviceSocket s : n.sockets()) {
                 m.add(s, Labels.of("node", n.node().name()));
             }
+        }
+        for (Uplink u : server.uplinks()) {
+            Labels name = Labels.of("uplink", u.port().name());
+            m.add("uplink", u.port().counterGroup(), name);
+            m.add(u.counters().name(), u.counters(), name);
         }
         m.counters.values().forEach(c -> m.snapshots.metricSnapshot(c.build()));
         m.gauges(server);
@@ -99,6 +105,7 @@ final class Metrics {
                 "Frames in the port's memory output queues",
                 PortView::queuedFrames);
         ports(server, "backplane_port_link_up", "Whether the link is up", p -> p.linkUp() ? 1 : 0);
+        uplinks(server);
         GaugeSnapshot.Builder connected =
                 GaugeSnapshot.builder().name("backplane_connected").help("Whether a client is connected");
         for (NodeRuntime n : server.nodes()) {
@@ -117,6 +124,30 @@ final class Metrics {
                 "backplane_threads",
                 "Threads",
                 ManagementFactory.getThreadMXBean().getThreadCount());
+    }
+
+    private void uplinks(DeviceServer server) {
+        if (server.uplinks().isEmpty()) {
+            return;
+        }
+        GaugeSnapshot.Builder up =
+                GaugeSnapshot.builder().name("backplane_uplink_link_up").help("Whether the uplink's link is up");
+        GaugeSnapshot.Builder queued = GaugeSnapshot.builder()
+                .name("backplane_uplink_queued_frames")
+                .help("Frames in the uplink's memory output queue");
+        for (Uplink u : server.uplinks()) {
+            Labels name = Labels.of("uplink", u.port().name());
+            up.dataPoint(GaugeDataPointSnapshot.builder()
+                    .value(u.port().linkUp() ? 1 : 0)
+                    .labels(name)
+                    .build());
+            queued.dataPoint(GaugeDataPointSnapshot.builder()
+                    .value(u.port().queuedFrames())
+                    .labels(name)
+                    .build());
+        }
+        snapshots.metricSnapshot(up.build());
+        snapshots.metricSnapshot(queued.build());
     }
 
     private void gauge(String name, String help, double value) {

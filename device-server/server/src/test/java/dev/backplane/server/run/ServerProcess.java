@@ -33,7 +33,18 @@ public final class ServerProcess implements AutoCloseable {
 
     /** As {@link #start(Path, String...)}, with an option for Java that limits its heap. */
     public static ServerProcess start(Path log, String heap, String[] arguments) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
+        return start(List.of(), log, heap, arguments);
+    }
+
+    /** Starts the program by way of another, such as {@code unshare --net}, which becomes it. */
+    public static ServerProcess startBy(List<String> wrapper, Path log, String... arguments) throws IOException {
+        return start(wrapper, log, "-Xmx256m", arguments);
+    }
+
+    private static ServerProcess start(List<String> wrapper, Path log, String heap, String[] arguments)
+            throws IOException {
+        List<String> command = new ArrayList<>(wrapper);
+        command.addAll(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED",
                 "-XX:+UseSerialGC",

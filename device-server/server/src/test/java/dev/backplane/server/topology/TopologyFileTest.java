@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.backplane.devices.MacAddress;
 import dev.backplane.devices.Node;
+import dev.backplane.devices.fabric.PortConfig;
 import java.io.IOException;
 import java.io.StringReader;
 import java.nio.file.Files;
@@ -78,6 +79,47 @@ class TopologyFileTest {
     void faultsAreToldWithLineValueAndRange(String yaml, String expected) {
         List<String> faults = faults(yaml.replace("\\n", "\n"));
         assertTrue(faults.stream().anyMatch(f -> f.contains(expected)), () -> expected + " is not told: " + faults);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+        - {name: out}                              | t.yaml:3: uplink out needs 'connect', 'listen' or 'tap'
+        - {connect: a, listen: b}                  | an uplink has one far side: 'connect', 'listen' or 'tap'
+        - {connect: a, mtu: 67}                    | t.yaml:3: uplink.mtu is the value '67': uplink: mtu is 68 to 65510, not 67
+        - {connect: a, mtu: 65511}                 | uplink: mtu is 68 to 65510, not 65511
+        - {connect: a, reconnect: 5ms}             | uplink.reconnect is the value '5ms': uplink: reconnect is 10ms to 60s, not 5ms
+        - {connect: a, gateway: 10.77.0}           | uplink.gateway is the value '10.77.0': a gateway is an IPv4 address
+        - {connect: a, gateway: 10.77.0.256}       | a gateway is an IPv4 address such as 10.77.0.254, not 10.77.0.256
+        - {tap: a b}                               | uplink.tap is the value 'a b': a TAP interface has a name
+        - {tap: sixteen-letters1}                  | a TAP interface has a name of 1 to 15
+        - {connect: a, port: {anti_spoofing: true}} | t.yaml:3: uplink uplink1: anti_spoofing is for nodes alone
+        - {connect: a, port: {weight: 0}}          | t.yaml:3: port.weight is the value '0'
+        - {name: node1, connect: a}                | t.yaml:3: uplink node1: there is a port of that name already
+        - {name: a/b, connect: a}                  | uplink.name is the value 'a/b': an uplink's name is
+        - {colour: red, connect: a}                | t.yaml:3: unknown key 'colour' in uplink; known: name, partition, connect
+        - text                                     | t.yaml:3: uplink is the value 'text', it must be a mapping
+        {a: b}                                     | t.yaml:3: 'uplinks' must be a list
+        """)
+    void faultsOfUplinksAreToldWithLineValueAndRange(String uplink, String expected) {
+        List<String> faults = faults("nodes: [{name: node1}]\nuplinks:\n  " + uplink);
+        assertTrue(faults.stream().anyMatch(f -> f.contains(expected)), () -> expected + " is not told: " + faults);
+    }
+
+    @Test
+    void uplinksAreReadAndShown() throws Exception {
+        Topology t = read("""
+            nodes: [{name: a}]
+            uplinks:
+              - {connect: passt.sock, gateway: 10.77.0.254, reconnect: 200ms}
+              - {name: lan, tap: bp0, mtu: 9000, partition: p, port: {vlans: access 7}}
+            """);
+        assertEquals("uplink1", t.uplinks().get(0).settings().name());
+        assertEquals(200, t.uplinks().get(0).settings().reconnectMillis());
+        assertEquals(
+                0x0a4d_00fe,
+                t.uplinks().get(0).settings().config(PortConfig.defaults()).gateway());
+        assertEquals("access 7", t.uplinks().get(1).port().vlans().toString());
+        assertEquals(t.show(), read(yaml(t.show())).show());
     }
 
     @Test
