@@ -101,10 +101,25 @@ class UplinkTest {
         });
         web.start();
         Process way = new ProcessBuilder(
-                        passt, "--foreground", "--quiet", "--ipv4-only", "--socket",
+                        passt,
+                        "--foreground",
+                        "--quiet",
+                        "--ipv4-only",
+                        "--socket",
                         DIRECTORY.resolve("passt.sock").toString(),
-                        "--address", "10.77.0.253", "--netmask", "24", "--gateway", GATEWAY,
-                        "--map-host-loopback", GATEWAY, "--no-dhcp", "--tcp-ports", "none", "--udp-ports", "none")
+                        "--address",
+                        "10.77.0.253",
+                        "--netmask",
+                        "24",
+                        "--gateway",
+                        GATEWAY,
+                        "--map-host-loopback",
+                        GATEWAY,
+                        "--no-dhcp",
+                        "--tcp-ports",
+                        "none",
+                        "--udp-ports",
+                        "none")
                 .redirectErrorStream(true)
                 .redirectOutput(DIRECTORY.resolve("passt.log").toFile())
                 .start();
@@ -112,21 +127,23 @@ class UplinkTest {
             String url = "http://" + GATEWAY + ":" + web.getAddress().getPort() + "/page";
             // Until passt listens and the uplink has connected; then both at the same time, some times over.
             String fetch = "until wget -q -T 5 -O /tmp/page " + url + " 2>/tmp/wget; do sleep 0.1; done;"
-                    + " for i in 1 2 3; do wget -q -T 20 -O /tmp/page " + url + " || exit 1; done; sha256sum < /tmp/page";
+                    + " for i in 1 2 3; do wget -q -T 20 -O /tmp/page " + url
+                    + " || exit 1; done; sha256sum < /tmp/page";
             Execution one = CLUSTER.node(1).start(fetch);
             Execution two = CLUSTER.node(2).start(fetch);
             String sum = HexFormat.of()
                     .formatHex(MessageDigest.getInstance("SHA-256").digest(page));
             for (Execution e : List.of(one, two)) {
-                assertEquals(
-                        sum + "  -",
-                        e.await(LONG).ok().out().strip(),
-                        () -> counters("outside") + "\n" + log());
+                assertEquals(sum + "  -", e.await(LONG).ok().out().strip(), () -> counters("outside") + "\n" + log());
             }
-            assertTrue(counters("outside").path("tx_bytes").asLong() > 6L * PAGE_BYTES, counters("outside").toString());
+            assertTrue(
+                    counters("outside").path("tx_bytes").asLong() > 6L * PAGE_BYTES,
+                    counters("outside").toString());
             // What is between guests stays between them: passt would answer for every address.
             CLUSTER.node(1).exec("ping -c 3 -i 0.2 -W 5 " + Cluster.address(2)).ok();
-            assertTrue(counters("outside").path("rx_dropped_filtered").asLong() > 0, counters("outside").toString());
+            assertTrue(
+                    counters("outside").path("rx_dropped_filtered").asLong() > 0,
+                    counters("outside").toString());
         } finally {
             way.destroy();
             assertTrue(way.waitFor(20, TimeUnit.SECONDS), "passt does not end");
@@ -166,6 +183,8 @@ class UplinkTest {
         server.awaitOutput("listening", LONG);
         node.exec("iperf3 -c 10.78.0.3 -R -n 8M", LONG).ok();
         server.await(LONG).ok();
-        assertTrue(counters("card").path("rx_segmented").asLong() > 0, counters("card").toString());
+        assertTrue(
+                counters("card").path("rx_segmented").asLong() > 0,
+                counters("card").toString());
     }
 }

@@ -62,7 +62,8 @@ public final class Cluster
 
     /** A server with {@code nodes} nodes, and a guest for each, run as {@link GuestRunner#chosen} says. */
     public static Cluster of(int nodes) {
-        return new Cluster(nodes, List.of(), GuestConfig.DEFAULT_MEGABYTES, 1, GuestRunner.chosen(), id -> List.of(), false);
+        return new Cluster(
+                nodes, List.of(), GuestConfig.DEFAULT_MEGABYTES, 1, GuestRunner.chosen(), id -> List.of(), false);
     }
 
     /** The same with more arguments for {@code backplane serve}; one may be a topology with the nodes that it needs. */

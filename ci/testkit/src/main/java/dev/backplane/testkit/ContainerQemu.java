@@ -137,7 +137,10 @@ public final class ContainerQemu implements GuestRunner {
         @Override
         public void kill() {
             try {
-                container.getDockerClient().killContainerCmd(container.getContainerId()).exec();
+                container
+                        .getDockerClient()
+                        .killContainerCmd(container.getContainerId())
+                        .exec();
             } catch (NotFoundException | NotModifiedException gone) {
                 // It has ended by itself.
             }

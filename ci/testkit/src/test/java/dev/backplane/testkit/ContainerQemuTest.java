@@ -23,11 +23,12 @@ class ContainerQemuTest {
         String image = System.getenv(ContainerQemu.IMAGE);
         assumeTrue(
                 image != null,
-                ContainerQemu.IMAGE + " is not set, so there is no container engine: run images/container ci/test --e2e");
+                ContainerQemu.IMAGE
+                        + " is not set, so there is no container engine: run images/container ci/test --e2e");
         Path directory = Files.createDirectory(
                 Files.createTempDirectory(Path.of("/tmp"), "bpc-").resolve("boxed"));
-        try (Guest guest =
-                new Guest(new ContainerQemu(image), GuestImage.fromEnvironment(), GuestConfig.named("boxed"), directory)) {
+        try (Guest guest = new Guest(
+                new ContainerQemu(image), GuestImage.fromEnvironment(), GuestConfig.named("boxed"), directory)) {
             guest.start();
             guest.awaitBooted();
             assertEquals(
