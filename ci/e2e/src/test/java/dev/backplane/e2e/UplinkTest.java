@@ -58,17 +58,16 @@ class UplinkTest {
     }
 
     private static Path topology() {
-        String yaml = """
-            nodes:
-              - {name: node1}
-              - {name: node2}
-              - {name: node3, partition: elsewhere}
-            uplinks:
-              - {name: outside, connect: %1$s/passt.sock, gateway: %2$s, reconnect: 200ms}
-              - {name: card, listen: %1$s/card.sock}
-            """;
         try {
-            return Files.writeString(DIRECTORY.resolve("uplinks.yaml"), yaml.formatted(DIRECTORY, GATEWAY));
+            return Files.writeString(DIRECTORY.resolve("uplinks.yaml"), """
+                nodes:
+                  - {name: node1}
+                  - {name: node2}
+                  - {name: node3, partition: elsewhere}
+                uplinks:
+                  - {name: outside, connect: %1$s/passt.sock, gateway: %2$s, reconnect: 200ms}
+                  - {name: card, listen: %1$s/card.sock}
+                """.formatted(DIRECTORY, GATEWAY));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
