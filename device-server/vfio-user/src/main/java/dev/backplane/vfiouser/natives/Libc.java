@@ -49,6 +49,9 @@ final class Libc {
     private static final MemorySegment SENDMSG = symbol("sendmsg");
     private static final MemorySegment SEND = symbol("send");
     private static final MemorySegment PREADV2 = symbol("preadv2");
+    private static final MemorySegment OPEN = symbol("open");
+    private static final MemorySegment IOCTL = symbol("ioctl");
+    private static final MemorySegment READ = symbol("read");
     private static final MemorySegment WRITE = symbol("write");
     private static final MemorySegment POLL = symbol("poll");
     private static final MemorySegment CLOSE = symbol("close");
@@ -190,6 +193,18 @@ final class Libc {
     /** Reads from where the file is, as {@code readv} with flags. */
     static long readv2(int fd, long vectors, int count, int flags) {
         return repeat(PREADV2, fd, vectors, count, -1, flags);
+    }
+
+    static int open(long path, int flags) {
+        return call(OPEN, path, flags, 0);
+    }
+
+    static int ioctl(int fd, long request, long argument) {
+        return call(IOCTL, fd, request, argument);
+    }
+
+    static long read(int fd, long to, long bytes) {
+        return repeat(READ, fd, to, bytes, 0, 0);
     }
 
     static long write(int fd, long from, long bytes) {

@@ -2,16 +2,10 @@
 package dev.backplane.vfiouser.natives;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.StructLayout;
-import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -19,7 +13,6 @@ import java.nio.charset.StandardCharsets;
  * host sends there is read here, one frame a call, each behind a {@code struct virtio_net_hdr}. No call waits. One thread
  * reads and writes; closing comes last.
  */
-@SuppressWarnings("restricted")
 public final class TapDevice implements AutoCloseable {
     /** Bytes of {@code struct virtio_net_hdr} before each frame. */
     public static final int HEADER_BYTES = 10;
@@ -53,19 +46,6 @@ public final class TapDevice implements AutoCloseable {
     private static final int AF_INET = 2;
     private static final int SOCK_DGRAM_CLOEXEC = 2 | 0x80000;
 
-    private static final Linker LINKER = Linker.nativeLinker();
-    private static final StructLayout CAPTURE = Linker.Option.captureStateLayout();
-    private static final MethodHandle OPEN = LINKER.downcallHandle(
-            LINKER.defaultLookup().findOrThrow("open"),
-            FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT),
-            Linker.Option.captureCallState("errno"),
-            Linker.Option.firstVariadicArg(2));
-    private static final MethodHandle IOCTL = LINKER.downcallHandle(
-            LINKER.defaultLookup().findOrThrow("ioctl"),
-            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG),
-            Linker.Option.captureCallState("errno"),
-            Linker.Option.firstVariadicArg(2));
-
     private final FileDescriptor fd;
     /** Any socket will do to ask for an interface's settings; of the namespace that the interface was made in. */
     private final FileDescriptor socket;
@@ -93,17 +73,19 @@ public final class TapDevice implements AutoCloseable {
         try (Arena arena = Arena.ofConfined()) {
             FileDescriptor fd = FileDescriptor.own(NativeException.check(
                     "open(/dev/net/tun)",
-                    open(arena.allocateFrom("/dev/net/tun").address())));
+                    Libc.open(arena.allocateFrom("/dev/net/tun").address(), O_RDWR_NONBLOCK_CLOEXEC)));
             FileDescriptor socket = null;
             try {
                 MemorySegment request = request(arena, name);
                 request.set(JAVA_SHORT, IFREQ_VALUE, IFF_TAP_NO_PI_VNET_HDR);
-                NativeException.check("ioctl(TUNSETIFF)", ioctl(fd.value(), TUNSETIFF, request.address()));
+                NativeException.check("ioctl(TUNSETIFF)", Libc.ioctl(fd.value(), TUNSETIFF, request.address()));
                 MemorySegment size = arena.allocateFrom(JAVA_INT, HEADER_BYTES);
-                NativeException.check("ioctl(TUNSETVNETHDRSZ)", ioctl(fd.value(), TUNSETVNETHDRSZ, size.address()));
-                boolean udp = ioctl(fd.value(), TUNSETOFFLOAD, CHECKSUM | TCP | UDP) >= 0;
+                NativeException.check(
+                        "ioctl(TUNSETVNETHDRSZ)", Libc.ioctl(fd.value(), TUNSETVNETHDRSZ, size.address()));
+                boolean udp = Libc.ioctl(fd.value(), TUNSETOFFLOAD, CHECKSUM | TCP | UDP) >= 0;
                 if (!udp) {
-                    NativeException.check("ioctl(TUNSETOFFLOAD)", ioctl(fd.value(), TUNSETOFFLOAD, CHECKSUM | TCP));
+                    NativeException.check(
+                            "ioctl(TUNSETOFFLOAD)", Libc.ioctl(fd.value(), TUNSETOFFLOAD, CHECKSUM | TCP));
                 }
                 socket = FileDescriptor.own(
                         NativeException.check("socket", Libc.socket(AF_INET, SOCK_DGRAM_CLOEXEC, 0)));
@@ -150,7 +132,7 @@ public final class TapDevice implements AutoCloseable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment request = ask(arena, "SIOCGIFFLAGS", SIOCGIFFLAGS);
             request.set(JAVA_SHORT, IFREQ_VALUE, (short) (request.get(JAVA_SHORT, IFREQ_VALUE) | IFF_UP));
-            NativeException.check("ioctl(SIOCSIFFLAGS)", ioctl(socket.value(), SIOCSIFFLAGS, request.address()));
+            NativeException.check("ioctl(SIOCSIFFLAGS)", Libc.ioctl(socket.value(), SIOCSIFFLAGS, request.address()));
         }
     }
 
@@ -166,7 +148,7 @@ public final class TapDevice implements AutoCloseable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment request = request(arena, name);
             request.set(JAVA_INT, IFREQ_VALUE, mtu);
-            NativeException.check("ioctl(SIOCSIFMTU)", ioctl(socket.value(), SIOCSIFMTU, request.address()));
+            NativeException.check("ioctl(SIOCSIFMTU)", Libc.ioctl(socket.value(), SIOCSIFMTU, request.address()));
         }
     }
 
@@ -174,13 +156,13 @@ public final class TapDevice implements AutoCloseable {
     public void setCarrier(boolean on) throws NativeException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment value = arena.allocateFrom(JAVA_INT, on ? 1 : 0);
-            NativeException.check("ioctl(TUNSETCARRIER)", ioctl(fd.value(), TUNSETCARRIER, value.address()));
+            NativeException.check("ioctl(TUNSETCARRIER)", Libc.ioctl(fd.value(), TUNSETCARRIER, value.address()));
         }
     }
 
     private MemorySegment ask(Arena arena, String what, long call) throws NativeException {
         MemorySegment request = request(arena, name);
-        NativeException.check("ioctl(" + what + ")", ioctl(socket.value(), call, request.address()));
+        NativeException.check("ioctl(" + what + ")", Libc.ioctl(socket.value(), call, request.address()));
         return request;
     }
 
@@ -188,31 +170,6 @@ public final class TapDevice implements AutoCloseable {
         MemorySegment request = arena.allocate(IFREQ_BYTES, 8);
         request.setString(0, name, StandardCharsets.US_ASCII);
         return request;
-    }
-
-    private static int open(long path) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment c = arena.allocate(CAPTURE);
-            int r = (int) OPEN.invokeExact(c, path, O_RDWR_NONBLOCK_CLOEXEC, 0);
-            return r < 0 ? -errno(c) : r;
-        } catch (Throwable t) {
-            throw new AssertionError("a downcall threw", t);
-        }
-    }
-
-    private static int ioctl(int fd, long request, long argument) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment c = arena.allocate(CAPTURE);
-            int r = (int) IOCTL.invokeExact(c, fd, request, argument);
-            return r < 0 ? -errno(c) : r;
-        } catch (Throwable t) {
-            throw new AssertionError("a downcall threw", t);
-        }
-    }
-
-    private static int errno(MemorySegment capture) {
-        return (int) CAPTURE.varHandle(MemoryLayout.PathElement.groupElement("errno"))
-                .get(capture, 0L);
     }
 
     @Override
