@@ -157,7 +157,7 @@ final class ConfigSpacePropertyTest {
             long size = log == 0 ? 0 : -(1L << log);
             assertEquals(size | flags, read(space, at), "all ones, BAR " + 2 * i);
             write(space, at, address);
-            assertEquals(log == 0 ? 0 : address & size | flags, read(space, at), "address of BAR " + 2 * i);
+            assertEquals(log == 0 ? 0 : (address & size) | flags, read(space, at), "address of BAR " + 2 * i);
         }
     }
 
