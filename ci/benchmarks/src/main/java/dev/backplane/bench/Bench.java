@@ -50,6 +50,12 @@ final class Bench implements Callable<Integer> {
             description = "libvfio-user's samples/server, as the peer of the register case")
     private Path libvfioUserServer;
 
+    @Option(names = "--no-peers", description = "Backplane alone, without what it is compared with")
+    private boolean noPeers;
+
+    @Option(names = "--ovs-dpdk", description = "compare with Open vSwitch with DPDK, too; it takes a core")
+    private boolean ovsDpdk;
+
     @Option(names = "--list", description = "list the cases and end")
     private boolean list;
 
@@ -76,7 +82,7 @@ final class Bench implements Callable<Integer> {
         }
         Map<Case, List<Measure>> results = new LinkedHashMap<>();
         Map<String, String> missing;
-        try (Context context = new Context(quick, libvfioUserServer)) {
+        try (Context context = new Context(quick, !noPeers, ovsDpdk, libvfioUserServer)) {
             for (Case c : CASES) {
                 if (names.isEmpty() || names.contains(c.name())) {
                     context.say(c.name() + ": " + c.doc());

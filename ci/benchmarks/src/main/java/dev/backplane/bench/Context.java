@@ -2,19 +2,25 @@
 package dev.backplane.bench;
 
 import java.nio.file.Path;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 
 /** What the cases share: how much to measure, and the guests, which boot when the first case wants them. */
 final class Context implements AutoCloseable {
     private final boolean quick;
+    private final boolean peers;
+    private final boolean ovsDpdk;
     private final Path libvfioUserServer;
     private final Map<String, String> missing = new LinkedHashMap<>();
     private GuestPair guests;
     private boolean polling;
 
-    Context(boolean quick, Path libvfioUserServer) {
+    Context(boolean quick, boolean peers, boolean ovsDpdk, Path libvfioUserServer) {
         this.quick = quick;
+        this.peers = peers;
+        this.ovsDpdk = ovsDpdk;
         this.libvfioUserServer = libvfioUserServer;
     }
 
@@ -56,7 +62,15 @@ final class Context implements AutoCloseable {
         }
         if (guests == null) {
             say(poll ? "booting two guests on a server that polls" : "booting two guests");
-            guests = poll ? GuestPair.boot(this, "--poll") : GuestPair.boot(this);
+            Set<Way> all = EnumSet.allOf(Way.class);
+            if (!ovsDpdk) {
+                all.remove(Way.OVS_DPDK);
+            }
+            Set<Way> few = EnumSet.of(Way.BACKPLANE, Way.STREAM); // others would only take the core that it polls on
+            Set<Way> none = EnumSet.of(Way.BACKPLANE);
+            guests = poll
+                    ? GuestPair.boot(this, peers ? few : none, "--poll")
+                    : GuestPair.boot(this, peers ? all : none);
             polling = poll;
         }
         return guests;

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Base64;
+import java.util.Set;
 
 /**
  * Two guests that reach each other in several ways at once, so that the ways are compared between the same guests in the
@@ -29,9 +30,9 @@ final class GuestPair implements AutoCloseable {
     }
 
     /** Boots them, on a device server with these arguments beside the number of nodes. */
-    static GuestPair boot(Context context, String... serverArguments) {
+    static GuestPair boot(Context context, Set<Way> wanted, String... serverArguments) {
         Path directory = new Scratch().path("");
-        Peers peers = new Peers(directory, context);
+        Peers peers = new Peers(directory, context, wanted);
         Cluster cluster = Cluster.of(2)
                 .withServerArguments(serverArguments)
                 .withRunner(peers.runner())
@@ -61,18 +62,6 @@ final class GuestPair implements AutoCloseable {
     /** The ways that are there, Backplane first. */
     Way[] ways() {
         return peers.ways();
-    }
-
-    /** Runs these ways in turn, each undisturbed by the others. */
-    void rounds(Context context, Way[] ways, Interleave.Run<Way> run) {
-        try {
-            Interleave.rounds(context, ways, (way, counted) -> {
-                peers.turn(way);
-                run.run(way, counted);
-            });
-        } finally {
-            peers.turn(Way.BACKPLANE);
-        }
     }
 
     /** Copies a program into both guests, to {@code /tmp} under its own name. */
@@ -113,7 +102,6 @@ final class GuestPair implements AutoCloseable {
 
     @Override
     public void close() {
-        peers.all();
         cluster.close();
         peers.close();
         Scratch.remove(directory);

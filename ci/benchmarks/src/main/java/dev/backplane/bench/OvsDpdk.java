@@ -2,13 +2,12 @@
 package dev.backplane.bench;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
 /**
  * Open vSwitch with DPDK between two vhost-user netdevs, without huge pages. Its poller spins on a core for as long as it
- * runs, and would slow whatever is measured beside it: it is stopped while others have their turn.
+ * runs, and slows whatever is measured beside it.
  */
 final class OvsDpdk implements AutoCloseable {
     /** $1: the peers' root, $2: the folder for sockets. In namespaces of its own, so that nothing is left. */
@@ -42,22 +41,19 @@ final class OvsDpdk implements AutoCloseable {
                     done
                     echo ready
                     cat >/dev/null
-                    kill "$(cat /work/vswitchd.pid)" "$(cat /work/ovsdb.pid)"
-                    kill -CONT "$(cat /work/vswitchd.pid)"'
+                    kill "$(cat /work/vswitchd.pid)" "$(cat /work/ovsdb.pid)"'
             """;
 
     private final Helper helper;
-    private final Path pidFile;
 
-    private OvsDpdk(Helper helper, Path pidFile) {
+    private OvsDpdk(Helper helper) {
         this.helper = helper;
-        this.pidFile = pidFile;
     }
 
     /** Starts it; it connects with the guests when they come. */
     static OvsDpdk start(String root, Path directory) throws IOException {
         Helper helper = Helper.start(directory.resolve("ovs.log"), SCRIPT, List.of(root, directory.toString()));
-        return new OvsDpdk(helper, directory.resolve("vswitchd.pid"));
+        return new OvsDpdk(helper);
     }
 
     /** QEMU's arguments for guest {@code id}. */
@@ -68,28 +64,8 @@ final class OvsDpdk implements AutoCloseable {
                 "-device", "virtio-net-pci,netdev=" + Way.OVS_DPDK.name() + ",mac=" + Way.OVS_DPDK.mac(id));
     }
 
-    /** Lets it run, or stops it where it is. */
-    void run(boolean on) {
-        try {
-            String pid = Files.readString(pidFile).strip();
-            int status = new ProcessBuilder("kill", on ? "-CONT" : "-STOP", pid)
-                    .inheritIO()
-                    .start()
-                    .waitFor();
-            if (status != 0) {
-                throw new IllegalStateException("Open vSwitch, pid " + pid + ", has ended");
-            }
-        } catch (IOException e) {
-            throw new IllegalStateException("Open vSwitch has ended", e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted", e);
-        }
-    }
-
     @Override
     public void close() {
-        run(true);
         helper.close();
     }
 }

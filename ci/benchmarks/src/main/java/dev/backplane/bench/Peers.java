@@ -13,6 +13,7 @@ import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * What connects the guests beside Backplane: switches and shared memory. Each is started if it can run here; of each that
@@ -56,33 +57,42 @@ final class Peers implements AutoCloseable {
 
     private final Path directory;
     private final List<Helper> helpers = new ArrayList<>();
-    private final EnumSet<Way> ways = EnumSet.of(Way.BACKPLANE, Way.STREAM, Way.DGRAM);
+    private final EnumSet<Way> ways = EnumSet.of(Way.BACKPLANE);
     private final Map<Way, String> missing = new EnumMap<>(Way.class);
     private String namespace;
     private OvsDpdk ovs;
 
-    /** Starts what can be started; sockets are in {@code directory}, whose path is short. */
-    Peers(Path directory, Context context) {
+    /** Starts what can be started of the {@code wanted}; sockets are in {@code directory}, whose path is short. */
+    Peers(Path directory, Context context, Set<Way> wanted) {
         this.directory = directory;
-        String root = System.getenv("BACKPLANE_PEERS");
+        List.of(Way.STREAM, Way.DGRAM).stream().filter(wanted::contains).forEach(ways::add);
+        if (wanted.contains(Way.VDE) || wanted.contains(Way.OVS_DPDK)) {
+            startSwitches(System.getenv("BACKPLANE_PEERS"), wanted);
+        }
+        if (wanted.contains(Way.TAP)) {
+            startTaps();
+        }
+        missing.forEach((way, why) -> context.missing(way.label(), why));
+    }
+
+    private void startSwitches(String root, Set<Way> wanted) {
         if (root == null) {
             String why = "images and packages for it are missing: run it by ci/bench";
             missing.put(Way.VDE, why);
             missing.put(Way.OVS_DPDK, why);
-        } else {
-            start(Way.VDE, VDE, List.of(root, directory.toString()));
-            try {
-                ovs = OvsDpdk.start(root, directory);
-                ways.add(Way.OVS_DPDK);
-            } catch (IOException e) {
-                missing.put(Way.OVS_DPDK, "it does not start: " + e.getMessage());
-            }
+            return;
         }
-        startTaps();
-        missing.forEach((way, why) -> context.missing(way.label(), why));
-        context.missing(
-                "ivshmem-doorbell",
-                "Debian's QEMU packages have no ivshmem-server, and its cloud kernel no driver that hands a process MSI-X");
+        start(Way.VDE, VDE, List.of(root, directory.toString()));
+        if (!wanted.contains(Way.OVS_DPDK)) {
+            missing.put(Way.OVS_DPDK, "its poller takes a core from whatever runs beside it: only with --ovs-dpdk");
+            return;
+        }
+        try {
+            ovs = OvsDpdk.start(root, directory);
+            ways.add(Way.OVS_DPDK);
+        } catch (IOException e) {
+            missing.put(Way.OVS_DPDK, "it does not start: " + e.getMessage());
+        }
     }
 
     private Helper start(Way way, String script, List<String> arguments) {
@@ -114,20 +124,6 @@ final class Peers implements AutoCloseable {
     /** The ways that are there, Backplane first. */
     Way[] ways() {
         return ways.toArray(new Way[0]);
-    }
-
-    /** Makes {@code way} ready for its turn; what would disturb it stops. */
-    void turn(Way way) {
-        if (ovs != null) {
-            ovs.run(way == Way.OVS_DPDK);
-        }
-    }
-
-    /** Lets everything run, as guests need it to boot and to end. */
-    void all() {
-        if (ovs != null) {
-            ovs.run(true);
-        }
     }
 
     /** QEMU, in the namespace of the TAP devices if there is one. */

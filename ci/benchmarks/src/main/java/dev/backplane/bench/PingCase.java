@@ -31,7 +31,7 @@ final class PingCase implements Case {
         Measure p99 = new Measure("ping, p99", "µs", false);
         Measure least = new Measure("ping, least", "µs", false);
         int count = context.choose(200, 1000);
-        guests.rounds(context, ways, (way, counted) -> {
+        Interleave.rounds(context, ways, (way, counted) -> {
             String out = guests.guest(1)
                     .exec("ping -i 0.005 -c " + count + " " + way.address(2), Duration.ofMinutes(3))
                     .ok()

@@ -19,10 +19,9 @@ final class PollCase implements Case {
     @Override
     public List<Measure> run(Context context) {
         GuestPair guests = context.guests(true);
-        Way[] ways = {Way.BACKPLANE, Way.STREAM};
         List<Measure> all = new ArrayList<>();
-        all.addAll(TcpCase.measure(context, guests, ways));
-        all.addAll(PingCase.measure(context, guests, ways));
+        all.addAll(TcpCase.measure(context, guests, guests.ways()));
+        all.addAll(PingCase.measure(context, guests, guests.ways()));
         all.addAll(PutCase.measure(context, guests));
         return all.stream().map(m -> m.named("--poll: " + m.name())).toList();
     }

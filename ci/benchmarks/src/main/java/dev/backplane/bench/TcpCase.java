@@ -27,7 +27,7 @@ final class TcpCase implements Case {
 
     static List<Measure> measure(Context context, GuestPair guests, Way[] ways) {
         Measure tcp = new Measure("TCP guest to guest", "Mbit/s", true);
-        guests.rounds(context, ways, (way, counted) -> {
+        Interleave.rounds(context, ways, (way, counted) -> {
             String out = guests.serverAndClient(
                     "iperf3 -s -1 --forceflush",
                     "listening",

@@ -32,7 +32,7 @@ final class UdpCase implements Case {
         if (program != null) {
             guests.install(Path.of(program));
         }
-        guests.rounds(context, guests.ways(), (way, counted) -> {
+        Interleave.rounds(context, guests.ways(), (way, counted) -> {
             String out = guests.serverAndClient(
                     "iperf3 -s -1 --forceflush",
                     "listening",
