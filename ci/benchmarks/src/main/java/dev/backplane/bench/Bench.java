@@ -86,7 +86,7 @@ final class Bench implements Callable<Integer> {
             for (Case c : CASES) {
                 if (names.isEmpty() || names.contains(c.name())) {
                     context.say(c.name() + ": " + c.doc());
-                    results.put(c, c.run(context));
+                    run(c, context, results);
                 }
             }
             missing = context.missing();
@@ -100,5 +100,19 @@ final class Bench implements Callable<Integer> {
             Files.writeString(html, HtmlReport.print(machine, results, missing));
         }
         return 0;
+    }
+
+    /** A case that fails costs only itself; what was measured before is not lost. */
+    private static void run(Case c, Context context, Map<Case, List<Measure>> results) {
+        try {
+            results.put(c, c.run(context));
+        } catch (RuntimeException e) {
+            String reason = String.valueOf(e.getMessage());
+            context.say(c.name() + " fails: " + reason);
+            context.missing(
+                    "case " + c.name(),
+                    "it failed: " + reason.lines().findFirst().orElse(""));
+            context.forgetGuests();
+        }
     }
 }

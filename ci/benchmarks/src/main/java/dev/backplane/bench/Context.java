@@ -76,6 +76,12 @@ final class Context implements AutoCloseable {
         return guests;
     }
 
+    /** Something went wrong with them, perhaps: the next case gets new ones. */
+    void forgetGuests() {
+        close();
+        guests = null;
+    }
+
     /** Notes that something is not compared, and why. */
     void missing(String what, String why) {
         if (missing.put(what, why) == null) {

@@ -23,7 +23,6 @@ final class HostTrace implements AutoCloseable {
     private static final List<String> EVENTS = List.of(
             "syscalls/sys_enter_sendmsg",
             "syscalls/sys_exit_recvmsg",
-            "syscalls/sys_enter_write",
             "syscalls/sys_exit_read",
             "sched/sched_waking",
             "sched/sched_switch");
@@ -39,8 +38,6 @@ final class HostTrace implements AutoCloseable {
         SEND,
         /** A process has received bytes. */
         RECEIVED,
-        /** A process writes to a descriptor. */
-        SIGNAL,
         /** A process has read 8 bytes, an event descriptor's counter. */
         SIGNALLED,
         /** A thread is made runnable. */
@@ -49,8 +46,14 @@ final class HostTrace implements AutoCloseable {
         RUNS
     }
 
-    /** One event: the thread that it is about, and of which of the processes, and when in microseconds. */
-    record Event(Kind kind, int process, int thread, double micros) {}
+    /**
+     * One event.
+     *
+     * @param process number of the process that it is about
+     * @param thread of that process
+     * @param by number of the process that runs meanwhile, which is the one that wakes the thread; -1: another one
+     */
+    record Event(Kind kind, int process, int thread, int by, double micros) {}
 
     private final Path instance;
     private final Map<Integer, Integer> processes = new HashMap<>();
@@ -112,19 +115,18 @@ final class HostTrace implements AutoCloseable {
         double micros = Double.parseDouble(m.group(2)) * 1e6;
         String rest = m.group(4);
         return switch (m.group(3)) {
-            case "sys_sendmsg" -> event(Kind.SEND, thread, micros);
-            case "sys_recvmsg" -> result(rest) > 0 ? event(Kind.RECEIVED, thread, micros) : null;
-            case "sys_write" -> event(Kind.SIGNAL, thread, micros);
-            case "sys_read" -> result(rest) == 8 ? event(Kind.SIGNALLED, thread, micros) : null;
-            case "sched_waking" -> event(Kind.WOKEN, number(WOKEN, rest), micros);
-            case "sched_switch" -> event(Kind.RUNS, number(NEXT, rest), micros);
+            case "sys_sendmsg" -> event(Kind.SEND, thread, thread, micros);
+            case "sys_recvmsg" -> result(rest) > 0 ? event(Kind.RECEIVED, thread, thread, micros) : null;
+            case "sys_read" -> result(rest) == 8 ? event(Kind.SIGNALLED, thread, thread, micros) : null;
+            case "sched_waking" -> event(Kind.WOKEN, number(WOKEN, rest), thread, micros);
+            case "sched_switch" -> event(Kind.RUNS, number(NEXT, rest), thread, micros);
             default -> null;
         };
     }
 
-    private Event event(Kind kind, int thread, double micros) {
+    private Event event(Kind kind, int thread, int current, double micros) {
         Integer process = processes.get(thread);
-        return process == null ? null : new Event(kind, process, thread, micros);
+        return process == null ? null : new Event(kind, process, thread, processes.getOrDefault(current, -1), micros);
     }
 
     private static int number(Pattern pattern, String text) {

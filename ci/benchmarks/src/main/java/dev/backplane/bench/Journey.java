@@ -21,8 +21,7 @@ final class Journey {
         SEND("doorbell: QEMU's call to send it"),
         SERVER_WAKE("wake-up of the server's thread"),
         RECEIVE("the server's call returns"),
-        SERVE("server: decode, fetch, allocate, copy, output"),
-        SIGNAL("interrupt: the server's call to signal it"),
+        SERVE("server: decode, fetch, allocate, copy, output, signal"),
         QEMU_WAKE("wake-up of QEMU's thread"),
         TAKE("QEMU takes the signal"),
         GUEST2("node2: its QEMU and guest, from the interrupt to its doorbell"),
@@ -71,7 +70,7 @@ final class Journey {
     private int trip(List<Event> events, int first) {
         Map<Step, Double> steps = new EnumMap<>(Step.class);
         int arrived = oneWay(events, first, NODE2, steps);
-        int back = arrived < 0 ? -1 : next(events, arrived, Kind.SEND, NODE2);
+        int back = arrived < 0 ? -1 : next(events, arrived, Kind.SEND, NODE2, -1);
         int end = back < 0 ? -1 : oneWay(events, back, NODE1, steps);
         if (end < 0 || micros(events, end) - micros(events, first) > LONGEST_MICROS) {
             return first;
@@ -84,47 +83,44 @@ final class Journey {
 
     /** From a doorbell to the other node's taking the interrupt, whose index is returned, or -1. */
     private static int oneWay(List<Event> events, int send, int to, Map<Step, Double> steps) {
-        int received = next(events, send, Kind.RECEIVED, SERVER);
-        int signal = received < 0 ? -1 : next(events, received, Kind.SIGNAL, SERVER);
-        int taken = signal < 0 ? -1 : next(events, signal, Kind.SIGNALLED, to);
+        int received = next(events, send, Kind.RECEIVED, SERVER, -1);
+        int woken = received < 0 ? -1 : next(events, received, Kind.WOKEN, to, SERVER);
+        int taken = woken < 0 ? -1 : next(events, woken, Kind.SIGNALLED, to, -1);
         if (taken < 0) {
             return -1;
         }
-        wait(events, send, received, Step.SEND, Step.SERVER_WAKE, Step.RECEIVE, steps);
-        steps.merge(Step.SERVE, micros(events, signal) - micros(events, received), Double::sum);
-        wait(events, signal, taken, Step.SIGNAL, Step.QEMU_WAKE, Step.TAKE, steps);
+        double runs = micros(events, received);
+        double asleep = runs;
+        for (int i = received; i > send; i--) {
+            if (events.get(i).thread() == events.get(received).thread()) {
+                switch (events.get(i).kind()) {
+                    case RUNS -> runs = micros(events, i);
+                    case WOKEN -> asleep = micros(events, i);
+                    default -> {}
+                }
+            }
+        }
+        asleep = Math.min(asleep, runs); // a thread that is awake gets it without being woken
+        add(steps, Step.SEND, asleep - micros(events, send));
+        add(steps, Step.SERVER_WAKE, runs - asleep);
+        add(steps, Step.RECEIVE, micros(events, received) - runs);
+        add(steps, Step.SERVE, micros(events, woken) - micros(events, received));
+        int begins = next(events, woken, Kind.RUNS, to, -1);
+        double begin = begins < 0 || begins > taken ? micros(events, woken) : micros(events, begins);
+        add(steps, Step.QEMU_WAKE, begin - micros(events, woken));
+        add(steps, Step.TAKE, micros(events, taken) - begin);
         return taken;
     }
 
-    /** Splits the time from a call to its effect in another thread, which may have slept. */
-    private static void wait(
-            List<Event> events, int from, int to, Step before, Step asleep, Step after, Map<Step, Double> steps) {
-        int thread = events.get(to).thread();
-        double woken = Double.NaN;
-        double runs = Double.NaN;
-        for (int i = from; i < to; i++) {
-            Event e = events.get(i);
-            if (e.thread() == thread && e.kind() == Kind.WOKEN && Double.isNaN(woken)) {
-                woken = e.micros();
-            } else if (e.thread() == thread && e.kind() == Kind.RUNS) {
-                runs = e.micros();
-            }
-        }
-        double begin = micros(events, from);
-        double end = micros(events, to);
-        if (Double.isNaN(woken) || Double.isNaN(runs) || runs < woken) {
-            steps.merge(before, end - begin, Double::sum); // it was awake
-            return;
-        }
-        steps.merge(before, woken - begin, Double::sum);
-        steps.merge(asleep, runs - woken, Double::sum);
-        steps.merge(after, end - runs, Double::sum);
+    private static void add(Map<Step, Double> steps, Step step, double micros) {
+        steps.merge(step, micros, Double::sum);
     }
 
-    private static int next(List<Event> events, int from, Kind kind, int process) {
+    /** The next event of that kind about {@code process}, caused by {@code by} unless that is -1; or -1. */
+    private static int next(List<Event> events, int from, Kind kind, int process, int by) {
         double limit = micros(events, from) + LONGEST_MICROS;
         for (int i = from + 1; i < events.size() && micros(events, i) < limit; i++) {
-            if (is(events.get(i), kind, process)) {
+            if (is(events.get(i), kind, process) && (by < 0 || events.get(i).by() == by)) {
                 return i;
             }
         }
