@@ -50,7 +50,10 @@ final class Journey {
         return trips;
     }
 
-    /** Mean time of a step in microseconds; of {@link Step#GUEST1} it is not known here. */
+    /**
+     * Mean time of a step in microseconds. That of {@link Step#GUEST1} is up to the next round trip's doorbell, which
+     * means something only if there is no pause in between.
+     */
     double mean(Step step) {
         return sums.getOrDefault(step, 0.0) / trips;
     }
@@ -76,6 +79,11 @@ final class Journey {
             return first;
         }
         steps.put(Step.GUEST2, micros(events, back) - micros(events, arrived));
+        int again = next(events, end, Kind.SEND, NODE1, -1);
+        if (again < 0) {
+            return end;
+        }
+        steps.put(Step.GUEST1, micros(events, again) - micros(events, end));
         steps.forEach((step, t) -> sums.merge(step, t, Double::sum));
         trips++;
         return end;
