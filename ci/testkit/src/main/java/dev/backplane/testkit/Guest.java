@@ -213,7 +213,12 @@ public final class Guest implements AutoCloseable {
         add(a, "-nodefaults", "-no-user-config");
         add(a, "-display", "none");
         add(a, "-accel", image.accelerator());
-        add(a, "-cpu", System.getenv().getOrDefault("BACKPLANE_CPU", "max"));
+        // Emulated, the more a processor has the slower it is: QEMU's default, as users run it, moves most.
+        String cpu = System.getenv()
+                .getOrDefault("BACKPLANE_CPU", image.accelerator().equals("kvm") ? "host" : "");
+        if (!cpu.isEmpty()) {
+            add(a, "-cpu", cpu);
+        }
         add(a, "-smp", Integer.toString(config.cpus()));
         add(a, "-m", config.megabytes() + "M");
         add(a, "-machine", "q35,memory-backend=ram");
