@@ -15,12 +15,16 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Many nodes on several threads: in the end nothing is allocated, and all counters balance (see the fixture). */
-@Timeout(120)
+/**
+ * Many nodes on several threads: in the end nothing is allocated, and all counters balance (see the fixture). The long
+ * form lasts as long as the system property {@code flood.seconds} says.
+ */
+@Timeout(1200)
 class FloodTest {
     private static final int NODES = 64;
     private static final int ROUNDS = 60;
     private static final int MOST_ROUNDS = 100_000;
+    private static final int SECONDS = Integer.getInteger("flood.seconds", 0);
 
     @Test
     void manyNodesFloodingReceivingAndResettingLeaveNothingBehind() throws InterruptedException {
@@ -31,12 +35,17 @@ class FloodTest {
                 fabric.add(id, PortConfig.defaults(), 16, 2048).start();
             }
             Thread[] threads = new Thread[4];
+            long end = System.nanoTime() + SECONDS * 1_000_000_000L;
             for (int t = 0; t < threads.length; t++) {
                 int first = t;
                 threads[t] = Thread.ofPlatform().start(() -> {
                     Random random = new Random(first);
                     // How far a round gets depends on the machine, so there are rounds until enough has gone through.
-                    for (int round = 0; round < ROUNDS || (round < MOST_ROUNDS && !enough(fabric)); round++) {
+                    for (int round = 0;
+                            round < ROUNDS
+                                    || System.nanoTime() - end < 0
+                                    || (round < MOST_ROUNDS && !enough(fabric));
+                            round++) {
                         for (int i = first; i < NODES; i += 4) {
                             act(fabric.nics.get(i), random);
                         }
@@ -47,6 +56,9 @@ class FloodTest {
                 t.join();
             }
             assertTrue(enough(fabric), fabric::toString);
+            if (SECONDS > 0) {
+                System.out.println(fabric.fabric.counters());
+            }
         }
     }
 
