@@ -42,9 +42,7 @@ class FloodTest {
                     Random random = new Random(first);
                     // How far a round gets depends on the machine, so there are rounds until enough has gone through.
                     for (int round = 0;
-                            round < ROUNDS
-                                    || System.nanoTime() - end < 0
-                                    || (round < MOST_ROUNDS && !enough(fabric));
+                            round < ROUNDS || System.nanoTime() - end < 0 || (round < MOST_ROUNDS && !enough(fabric));
                             round++) {
                         for (int i = first; i < NODES; i += 4) {
                             act(fabric.nics.get(i), random);
