@@ -111,6 +111,11 @@ final class SimulatedProcess {
         }
     }
 
+    /** The slot of the next action. */
+    int slot() {
+        return submitted & (ContextPage.SLOTS - 1);
+    }
+
     long inlineOffset() {
         return (submitted & (ContextPage.SLOTS - 1)) * (long) (ContextPage.INLINE_BYTES / ContextPage.SLOTS);
     }
