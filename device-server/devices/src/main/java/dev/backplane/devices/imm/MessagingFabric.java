@@ -19,12 +19,18 @@ import java.util.stream.IntStream;
 public final class MessagingFabric implements AutoCloseable {
     private final MessagingConfig config;
     private final Workers workers;
-    private final Timers timers = new Timers();
+    private final Timers timers;
     private final ContextPoller[] pollers;
     private final AtomicReferenceArray<MessagingModule> modules = new AtomicReferenceArray<>(Node.MAX_ID + 1);
 
     /** A fabric without nodes. The workers are the caller's, and outlive it. */
     public MessagingFabric(MessagingConfig config, Workers workers) {
+        this(config, workers, new Timers());
+    }
+
+    /** A fabric on other timers, which become its own. */
+    MessagingFabric(MessagingConfig config, Workers workers, Timers timers) {
+        this.timers = timers;
         this.config = config;
         this.workers = workers;
         this.pollers = IntStream.range(0, config.pollers())

@@ -2,6 +2,7 @@
 package dev.backplane.devices.imm;
 
 import dev.backplane.devices.Node;
+import dev.backplane.devices.loop.Timers;
 import dev.backplane.devices.loop.Workers;
 import dev.backplane.devices.sim.SimulatedGuest;
 import java.util.ArrayList;
@@ -26,8 +27,17 @@ final class TestFabric implements AutoCloseable {
     }
 
     TestFabric(MessagingConfig config, Workers.Mode mode, int threads) {
+        this(config, mode, threads, new Timers());
+    }
+
+    /** On a clock of the test's. */
+    TestFabric(MessagingConfig config, Timers timers) {
+        this(config, Workers.Mode.INLINE, 1, timers);
+    }
+
+    private TestFabric(MessagingConfig config, Workers.Mode mode, int threads, Timers timers) {
         workers = new Workers(mode, threads, 16_384);
-        fabric = new MessagingFabric(config, workers);
+        fabric = new MessagingFabric(config, workers, timers);
     }
 
     /** Adds a node with a guest that is connected and runs. */

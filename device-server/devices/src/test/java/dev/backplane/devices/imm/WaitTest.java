@@ -8,11 +8,17 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.backplane.devices.loop.Timers;
 import dev.backplane.vfiouser.device.ResetKind;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Actions that wait for room or for an element: how each wait ends, and that it always does. */
 @Timeout(30)
@@ -193,14 +199,53 @@ class WaitTest {
         assertTrue(one.count("late_results") >= 1, one.module.counters().toString());
     }
 
-    @Test
-    void waitIsBoundedWhateverTheProcessAsksFor() {
-        assertTrue(Ring.MAX_WAIT_MICROS <= 10_000_000);
-        SimulatedRing shared = two.ring(owner, 0, 4096, AdminCommand.RING_SHARED_CONSUMERS, KEY);
-        process.get(2, shared.id, KEY).room(8).waiting(-1L).submit();
-        awaitWaits(one, 1);
-        assertNull(process.poll());
-        two.close(owner);
-        assertEquals(Completion.NO_SUCH_RING, process.await().status());
+    /** On a clock that the test moves: a wait ends when it is to, or after the longest that there is, and not before. */
+    @ParameterizedTest
+    @CsvSource({"1, 1", "2500, 2500", "9999999, 9999999", "10000000, 10000000", "10000001, 10000000", "-1, 10000000"})
+    void waitEndsAfterWhatWasAskedForAndAfterTenSecondsAtMost(long asked, long micros) {
+        AtomicLong clock = new AtomicLong(1L << 40);
+        Timers timers = new Timers(clock::get);
+        try (TestFabric other = new TestFabric(MessagingConfig.defaults(), timers)) {
+            SimulatedDriver driver = other.node(1);
+            SimulatedProcess p = driver.open(0);
+            SimulatedRing shared = driver.ring(p, 0, 4096, AdminCommand.RING_SHARED_CONSUMERS, KEY);
+            SimulatedRing full = driver.ring(p, 1, 4096, 0, KEY);
+            SimulatedProcess putter = driver.open(1);
+            for (int status = Completion.OK; status != Completion.FULL; ) {
+                status = putter.put(1, full.id, KEY)
+                        .memory(Action.INLINE, 0, 992)
+                        .run()
+                        .status();
+            }
+            long start = timers.now();
+            p.get(1, shared.id, KEY).room(8).waiting(asked).submit();
+            putter.put(1, full.id, KEY)
+                    .memory(Action.INLINE, 0, 992)
+                    .waiting(asked)
+                    .submit();
+            awaitWaits(driver, 2);
+            moveTo(clock, timers, start + micros * 1000 - 1);
+            assertNull(p.poll(), "before its time");
+            assertNull(putter.poll(), "before its time");
+            assertEquals(0, driver.count("timeouts"));
+            moveTo(clock, timers, start + micros * 1000);
+            assertEquals(Completion.TIMED_OUT, p.await().status());
+            assertEquals(Completion.TIMED_OUT, putter.await().status());
+            assertEquals(2, driver.count("timeouts"));
+        }
+    }
+
+    /** Moves the clock, and returns when all that was due by then has happened. */
+    private static void moveTo(AtomicLong clock, Timers timers, long when) {
+        clock.addAndGet(when - timers.now());
+        // What is due fires in the order of its time: this comes last.
+        CountDownLatch fired = new CountDownLatch(1);
+        timers.timer(fired::countDown).arm(when);
+        timers.clockChanged();
+        try {
+            assertTrue(fired.await(20, TimeUnit.SECONDS));
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 }
