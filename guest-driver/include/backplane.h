@@ -238,6 +238,30 @@ BP_PUBLIC int bp_ring_poll(struct bp_ring *ring, struct bp_element *element, int
 BP_PUBLIC int bp_ring_arm(struct bp_ring *ring);
 
 /**
+ * bp_ring_arm_when - asks for an event when there is more than one element to take
+ * @ring: the ring
+ * @elements: that many elements to take; 0: whatever their number
+ * @bytes: or that many bytes in the ring, as bp_ring_create() counts them; 0: whatever their size
+ *
+ * Counted from what bp_ring_next() has handed out. A ring that is too full for the next PUT is an event, too, whatever was
+ * asked for; elements that stay below both measures are not: sleep with a time-out. With both 0 as bp_ring_arm().
+ *
+ * Return: 1: it is so already, do not sleep; 0: armed; negative as bp_ring_next()
+ */
+BP_PUBLIC int bp_ring_arm_when(struct bp_ring *ring, uint64_t elements, uint64_t bytes);
+
+/**
+ * bp_ring_wait_when - sleeps until there is more than one element to take; enters the kernel if there is not
+ * @ring: the ring
+ * @elements: as for bp_ring_arm_when()
+ * @bytes: as for bp_ring_arm_when()
+ * @timeout_ms: longest wait; negative: for ever
+ *
+ * Return: 1; 0 after @timeout_ms: bp_ring_next() hands out what there is; -EINTR: a signal; negative as bp_ring_next()
+ */
+BP_PUBLIC int bp_ring_wait_when(struct bp_ring *ring, uint64_t elements, uint64_t bytes, int timeout_ms);
+
+/**
  * bp_ring_wait - sleeps until a ring has an element; enters the kernel if it has none
  * @ring: the ring
  * @timeout_ms: longest wait; negative: for ever

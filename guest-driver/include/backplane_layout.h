@@ -116,6 +116,7 @@
 #define BP_IMM_FEATURE_ONE_SIDED 1 /* READ and WRITE on registered memory */
 #define BP_IMM_FEATURE_ATOMICS 2 /* FETCH_ADD and COMPARE_SWAP */
 #define BP_IMM_FEATURE_WAIT 4 /* actions may wait a bounded time instead of FULL or EMPTY */
+#define BP_IMM_FEATURE_LIFE 8 /* struct bp_imm_life tells when the device server has ended */
 
 /* Admin command: opcodes, flags and status of the driver's commands */
 #define BP_IMM_ADMIN_OP_CONTEXT_OPEN 1 /* zeroes the page, result: new generation */
@@ -151,6 +152,9 @@
 #define BP_IMM_CONTEXT_OPEN 1 /* works */
 #define BP_IMM_CONTEXT_ERROR 2 /* submit was impossible: close and open it again */
 #define BP_IMM_CONTEXT_DEAD 3 /* the module was reset: close and open it again */
+
+/* Life page: values of its words */
+#define BP_IMM_LIFE_DEAD 0x40000000U /* bit of server: no register will ever answer again */
 
 /* Action: commands and flags of an action */
 #define BP_IMM_CMD_NOP 0 /* completes at once */
@@ -619,6 +623,17 @@ static_assert(offsetof(struct bp_imm_context, completions) == 640, "bp_imm_conte
 static_assert(offsetof(struct bp_imm_context, reserved_896) == 896, "bp_imm_context.reserved_896");
 static_assert(offsetof(struct bp_imm_context, inline_data) == 1024, "bp_imm_context.inline_data");
 
+/* After the last context page, at context_count * context_stride of BAR 4. */
+struct bp_imm_life {
+	/* device: Has BP_IMM_LIFE_DEAD once the device server has ended, however it did; 0: it cannot tell. */
+	__le32 server;
+	/* reserved: Zero. */
+	__le32 reserved_4[15];
+};
+static_assert(sizeof(struct bp_imm_life) == 64, "bp_imm_life");
+static_assert(offsetof(struct bp_imm_life, server) == 0, "bp_imm_life.server");
+static_assert(offsetof(struct bp_imm_life, reserved_4) == 4, "bp_imm_life.reserved_4");
+
 /* Head of a ring buffer; its elements start BP_IMM_RING_HEADER bytes further on. */
 struct bp_imm_ring {
 	/* device: Position after the last element; stored with release after the element. */
@@ -634,13 +649,21 @@ struct bp_imm_ring {
 	/* device: Not 0: a PUT waits for room; ring the doorbell of the ring's context after storing head. */
 	__le32 space_wanted;
 	/* reserved: Zero. */
-	__le32 reserved_36[7];
+	__le32 reserved_36;
+	/* device: Elements appended so far; stored with release after tail, which covers them. */
+	__le64 elements;
+	/* device: Changes when a PUT was refused because it found no room. */
+	__le64 refused;
+	/* reserved: Zero. */
+	__le32 reserved_56[2];
 	/* process: Owner consumes: position of its first unconsumed element; stored with release. */
 	__le64 head;
 	/* process: An event when tail passes this position; all-ones: never. */
 	__le64 notify_event;
+	/* process: An event when so many elements were appended; 0: never. If this or notify_event is set, a PUT that finds no room is an event, too. */
+	__le64 notify_elements;
 	/* reserved: Zero. */
-	__le32 reserved_80[1004];
+	__le32 reserved_88[1002];
 };
 static_assert(sizeof(struct bp_imm_ring) == 4096, "bp_imm_ring");
 static_assert(offsetof(struct bp_imm_ring, tail) == 0, "bp_imm_ring.tail");
@@ -650,9 +673,13 @@ static_assert(offsetof(struct bp_imm_ring, state) == 24, "bp_imm_ring.state");
 static_assert(offsetof(struct bp_imm_ring, ring) == 28, "bp_imm_ring.ring");
 static_assert(offsetof(struct bp_imm_ring, space_wanted) == 32, "bp_imm_ring.space_wanted");
 static_assert(offsetof(struct bp_imm_ring, reserved_36) == 36, "bp_imm_ring.reserved_36");
+static_assert(offsetof(struct bp_imm_ring, elements) == 40, "bp_imm_ring.elements");
+static_assert(offsetof(struct bp_imm_ring, refused) == 48, "bp_imm_ring.refused");
+static_assert(offsetof(struct bp_imm_ring, reserved_56) == 56, "bp_imm_ring.reserved_56");
 static_assert(offsetof(struct bp_imm_ring, head) == 64, "bp_imm_ring.head");
 static_assert(offsetof(struct bp_imm_ring, notify_event) == 72, "bp_imm_ring.notify_event");
-static_assert(offsetof(struct bp_imm_ring, reserved_80) == 80, "bp_imm_ring.reserved_80");
+static_assert(offsetof(struct bp_imm_ring, notify_elements) == 80, "bp_imm_ring.notify_elements");
+static_assert(offsetof(struct bp_imm_ring, reserved_88) == 88, "bp_imm_ring.reserved_88");
 
 /* Head of an element; its payload follows. */
 struct bp_imm_element {

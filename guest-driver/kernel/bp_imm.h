@@ -77,6 +77,7 @@ struct bp_imm_vector {
  * @state: written under @clients_lock; a started context implies a started device
  * @held: reset or removal is under way: not to be started by anybody else; under @clients_lock
  * @registers: BAR 0
+ * @life: tells that the device server has ended, or NULL: only the registers can
  * @contexts_start: bus address of the context pages, seen from the processor
  * @doorbells_start: the same of the doorbell pages
  * @features: BP_IMM_FEATURE_* in use
@@ -100,6 +101,7 @@ struct bp_imm_vector {
  * @map_lock: orders page faults with the end of a context
  * @vectors: see there
  * @health: watches the hardware while there are contexts
+ * @suspect: somebody has reason to think that the module failed: the next check asks its registers
  * @recover_after: jiffies before which no new attempt to recover is made
  * @debugfs: directory of this device
  */
@@ -114,6 +116,7 @@ struct bp_imm_device {
 	bool held;
 
 	void __iomem *registers;
+	struct bp_imm_life __iomem *life;
 	phys_addr_t contexts_start;
 	phys_addr_t doorbells_start;
 	u64 features;
@@ -142,6 +145,7 @@ struct bp_imm_device {
 	struct bp_imm_vector vectors[BP_IMM_CONTEXT_VECTORS];
 
 	struct delayed_work health;
+	atomic_t suspect;
 	unsigned long recover_after;
 	struct dentry *debugfs;
 };
@@ -236,6 +240,10 @@ const char *bp_imm_error_text(u32 error);
 /* bp_imm_health.c */
 void bp_imm_health_check(struct work_struct *work);
 void bp_imm_health_watch(struct bp_imm_device *device);
+void bp_imm_health_ask(struct bp_imm_device *device);
+bool bp_imm_dead(struct bp_imm_device *device);
+u32 bp_imm_read32(struct bp_imm_device *device, u32 offset);
+u64 bp_imm_read64(struct bp_imm_device *device, u32 offset);
 
 /* bp_imm_context.c */
 extern const struct file_operations bp_imm_fops;

@@ -8,14 +8,33 @@
 
 #include "bp_imm.h"
 
-#define BP_IMM_FEATURES (BP_IMM_FEATURE_ONE_SIDED | BP_IMM_FEATURE_ATOMICS | BP_IMM_FEATURE_WAIT)
+#define BP_IMM_FEATURES (BP_IMM_FEATURE_ONE_SIDED | BP_IMM_FEATURE_ATOMICS | BP_IMM_FEATURE_WAIT | BP_IMM_FEATURE_LIFE)
 
 /* A module that is there takes microseconds; a host that is paused may take its time. */
 #define BP_IMM_RESET_US (2 * USEC_PER_SEC)
 
-static u32 bp_imm_read32(struct bp_imm_device *device, u32 offset)
+/**
+ * bp_imm_read32 - reads a register
+ * @device: the device
+ * @offset: BP_IMM_REG_*
+ *
+ * Return: its value; all-ones, without an access, if the device server is known to have ended
+ */
+u32 bp_imm_read32(struct bp_imm_device *device, u32 offset)
 {
-	return readl(device->registers + offset);
+	return bp_imm_dead(device) ? ~0U : readl(device->registers + offset);
+}
+
+/**
+ * bp_imm_read64 - the same for a 64-bit register or counter
+ * @device: the device
+ * @offset: BP_IMM_REG_* or in BP_IMM_STATISTICS
+ *
+ * Return: its value, or all-ones
+ */
+u64 bp_imm_read64(struct bp_imm_device *device, u32 offset)
+{
+	return bp_imm_dead(device) ? ~0ULL : readq(device->registers + offset);
 }
 
 /**
@@ -42,11 +61,32 @@ const char *bp_imm_error_text(u32 error)
 	}
 }
 
+/* Maps the life page, if the module has one: it lies after the last context page. */
+static int bp_imm_find_life(struct bp_imm_device *device)
+{
+	resource_size_t offset = (resource_size_t)device->context_count * device->context_stride;
+	struct bp_imm_life __iomem *life;
+
+	if (!(readq(device->registers + BP_IMM_REG_FEATURES) & BP_IMM_FEATURE_LIFE))
+		return 0;
+	if (offset + sizeof(*life) > pci_resource_len(device->pdev, BP_IMM_CONTEXT_BAR)) {
+		dev_err(&device->pdev->dev, "no room for the life page in the BAR of the contexts\n");
+		return -EINVAL;
+	}
+	life = devm_ioremap(&device->pdev->dev, device->contexts_start + offset, sizeof(*life));
+	if (!life)
+		return -ENOMEM;
+	/* 0: the server's kernel cannot tell. */
+	if (readl(&life->server))
+		device->life = life;
+	return 0;
+}
+
 /**
  * bp_imm_identify - reads what the module is and has
  * @device: with its BARs known, state INIT
  *
- * Return: 0, -ENODEV for something that is no messaging module or a dead one, -EINVAL for values that cannot be
+ * Return: 0, -ENODEV for something that is no messaging module or a dead one, -EINVAL for values that cannot be, -ENOMEM
  */
 int bp_imm_identify(struct bp_imm_device *device)
 {
@@ -84,7 +124,7 @@ int bp_imm_identify(struct bp_imm_device *device)
 			device->context_stride, PAGE_SIZE);
 		return -EINVAL;
 	}
-	return 0;
+	return bp_imm_find_life(device);
 }
 
 /**
@@ -98,6 +138,8 @@ int bp_imm_reset(struct bp_imm_device *device)
 	u32 control;
 	int error;
 
+	if (bp_imm_dead(device))
+		return -ENODEV;
 	writel(BP_IMM_CONTROL_RESET, device->registers + BP_IMM_REG_CONTROL);
 	error = read_poll_timeout(bp_imm_read32, control,
 				  PCI_POSSIBLE_ERROR(control) || !(control & BP_IMM_CONTROL_RESET),
@@ -156,7 +198,7 @@ static int bp_imm_admin_error(struct bp_imm_device *device, u32 status)
 		return -EINVAL;
 	default:
 		/* All-ones is a dead module, anything else one of a newer version or a broken one. */
-		mod_delayed_work(system_wq, &device->health, 0);
+		bp_imm_health_ask(device);
 		return PCI_POSSIBLE_ERROR(status) ? -ENODEV : -EIO;
 	}
 }
@@ -178,6 +220,10 @@ int bp_imm_admin(struct bp_imm_device *device, const struct bp_imm_admin *comman
 	u64 value;
 	u32 status;
 
+	if (bp_imm_dead(device)) {
+		bp_imm_health_ask(device);
+		return -ENODEV;
+	}
 	mutex_lock(&device->admin_lock);
 	*device->admin = *command;
 	if (count) {
@@ -190,7 +236,7 @@ int bp_imm_admin(struct bp_imm_device *device, const struct bp_imm_admin *comman
 	 */
 	writel(1, device->registers + BP_IMM_REG_ADMIN_DOORBELL);
 	status = bp_imm_read32(device, BP_IMM_REG_ADMIN_STATUS);
-	value = readq(device->registers + BP_IMM_REG_ADMIN_RESULT);
+	value = bp_imm_read64(device, BP_IMM_REG_ADMIN_RESULT);
 	mutex_unlock(&device->admin_lock);
 	if (result)
 		*result = value;

@@ -144,19 +144,19 @@ static irqreturn_t bp_imm_context_irq(int irq, void *data)
 static irqreturn_t bp_imm_module_irq(int irq, void *data)
 {
 	struct bp_imm_device *device = data;
-	u32 events = readl(device->registers + BP_IMM_REG_EVENT_STATUS);
+	u32 events = bp_imm_read32(device, BP_IMM_REG_EVENT_STATUS);
 	unsigned int i;
 
 	if (!events)
 		return device->msix ? IRQ_HANDLED : IRQ_NONE;
 	if (PCI_POSSIBLE_ERROR(events)) {
-		mod_delayed_work(system_wq, &device->health, 0);
+		bp_imm_health_ask(device);
 		return IRQ_NONE;
 	}
 	/* Cleared before the table is looked at: an event that comes after this raises the interrupt again. */
 	writel(events, device->registers + BP_IMM_REG_EVENT_STATUS);
 	if (events & BP_IMM_EVENT_ERROR)
-		mod_delayed_work(system_wq, &device->health, 0);
+		bp_imm_health_ask(device);
 	if (events & BP_IMM_EVENT_CONTEXT)
 		for (i = 0; i < BP_IMM_CONTEXT_VECTORS; i++)
 			bp_imm_event_wake(&device->vectors[i]);

@@ -35,6 +35,7 @@ void bp_imm_device_put(struct bp_imm_device *device)
  */
 void bp_imm_stop(struct bp_imm_device *device)
 {
+	struct address_space *mapping = NULL;
 	struct bp_imm_client *client;
 
 	mutex_lock(&device->clients_lock);
@@ -47,9 +48,14 @@ void bp_imm_stop(struct bp_imm_device *device)
 	mutex_lock(&device->admin_lock);
 	bp_imm_reset(device);
 	mutex_unlock(&device->admin_lock);
-	list_for_each_entry(client, &device->clients, entry) {
+	list_for_each_entry(client, &device->clients, entry)
 		bp_imm_client_end(client, false);
-		unmap_mapping_range(client->mapping, 0, 0, 1);
+	/* All files of one inode share their mapping: zapping it once zaps the pages of all, thousands of them in a moment. */
+	list_for_each_entry(client, &device->clients, entry) {
+		if (client->mapping == mapping)
+			continue;
+		mapping = client->mapping;
+		unmap_mapping_range(mapping, 0, 0, 1);
 	}
 	mutex_unlock(&device->clients_lock);
 }

@@ -2,8 +2,6 @@
 /* /sys/class/misc/bp_imm<N>/: what the module has, and how it is. One value a file. */
 
 #include <linux/device.h>
-#include <linux/io.h>
-#include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/sysfs.h>
 
 #include "bp_imm.h"
@@ -33,19 +31,19 @@ BP_IMM_VALUE(max_pages, "%u", device->max_pages);
 BP_IMM_VALUE(features, "%#llx", device->features);
 BP_IMM_VALUE(pinned_bytes, "%llu", (u64)atomic64_read(&device->pinned_pages) << PAGE_SHIFT);
 BP_IMM_VALUE(interrupts, "%s", device->msix ? "msix" : "intx");
-BP_IMM_VALUE(epoch, "%u", readl(device->registers + BP_IMM_REG_EPOCH));
-BP_IMM_VALUE(bad_accesses, "%u", readl(device->registers + BP_IMM_REG_BAD_ACCESSES));
+BP_IMM_VALUE(epoch, "%u", bp_imm_read32(device, BP_IMM_REG_EPOCH));
+BP_IMM_VALUE(bad_accesses, "%u", bp_imm_read32(device, BP_IMM_REG_BAD_ACCESSES));
 
 static ssize_t state_show(struct device *dev, struct device_attribute *attribute, char *buffer)
 {
 	struct bp_imm_device *device = bp_imm_of(dev);
-	u32 status = readl(device->registers + BP_IMM_REG_STATUS);
+	u32 status = bp_imm_read32(device, BP_IMM_REG_STATUS);
 
 	if (PCI_POSSIBLE_ERROR(status))
 		return sysfs_emit(buffer, "dead\n");
 	if (status == BP_IMM_STATE_FAILED)
 		return sysfs_emit(buffer, "failed: %s\n",
-				  bp_imm_error_text(readl(device->registers + BP_IMM_REG_ERROR)));
+				  bp_imm_error_text(bp_imm_read32(device, BP_IMM_REG_ERROR)));
 	return sysfs_emit(buffer, "%s\n", status == BP_IMM_STATE_RUNNING ? "running" : "idle");
 }
 static DEVICE_ATTR_RO(state);
@@ -82,7 +80,7 @@ static ssize_t bp_imm_counter_show(struct device *dev, struct device_attribute *
 	struct bp_imm_counter *counter = container_of(attribute, struct bp_imm_counter, attribute);
 	struct bp_imm_device *device = bp_imm_of(dev);
 
-	return sysfs_emit(buffer, "%llu\n", readq(device->registers + BP_IMM_STATISTICS + counter->offset));
+	return sysfs_emit(buffer, "%llu\n", bp_imm_read64(device, BP_IMM_STATISTICS + counter->offset));
 }
 
 #define BP_IMM_COUNTER(_name, _offset)							\

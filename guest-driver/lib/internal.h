@@ -73,6 +73,8 @@ struct bp_ring {
 	uint64_t released;
 	uint64_t next;
 	uint64_t tail; /* as far as it was read */
+	uint64_t taken; /* elements handed out, ever */
+	uint64_t refused; /* as in the header when room was made last */
 	uint32_t empty_looks; /* since the context's state was last looked at */
 	uint32_t id;
 	unsigned int flags;

@@ -47,7 +47,10 @@ void bp_ring_attach(struct bp_ring *ring)
 	ring->elements = (const unsigned char *)ring->header + BP_IMM_RING_HEADER;
 	ring->released = bp_load64(&ring->header->head);
 	ring->next = ring->tail = ring->released;
+	ring->taken = 0;
+	ring->refused = bp_load64(&ring->header->refused);
 	bp_store64(&ring->header->notify_event, UINT64_MAX);
+	bp_store64(&ring->header->notify_elements, 0);
 }
 
 int bp_ring_create(struct bp_context *context, uint32_t id, size_t capacity, unsigned int flags,
@@ -140,25 +143,34 @@ static int check_ring(struct bp_ring *ring)
 	return bp_check_state(ring->context);
 }
 
-/* Whether there is an element: 1, 0, or negative. */
-static int look(struct bp_ring *ring)
+/* Reads how far the ring goes: 0, or negative. */
+static int refresh(struct bp_ring *ring)
 {
-	if (ring->flags & BP_RING_SHARED_CONSUMERS)
-		return -EINVAL;
-	if (ring->next != ring->tail)
-		return 1;
 	/*
 	 * Race: an element must not be read before the position that says it is there. Partner: the release of tail in
 	 * RingBuffer.commit() (device server, package imm).
 	 */
-	ring->tail = bp_load64(&ring->header->tail);
-	if (ring->next == ring->tail)
-		return check_ring(ring);
-	if (ring->tail - ring->next > ring->capacity || ring->tail % BP_IMM_ELEMENT_ALIGN) {
-		ring->tail = ring->next;
+	uint64_t tail = bp_load64(&ring->header->tail);
+
+	if (tail - ring->next > ring->capacity || tail % BP_IMM_ELEMENT_ALIGN)
 		return -EPROTO;
-	}
-	return 1;
+	ring->tail = tail;
+	return 0;
+}
+
+/* Whether there is an element: 1, 0, or negative. */
+static int look(struct bp_ring *ring)
+{
+	int error;
+
+	if (ring->flags & BP_RING_SHARED_CONSUMERS)
+		return -EINVAL;
+	if (ring->next != ring->tail)
+		return 1;
+	error = refresh(ring);
+	if (error)
+		return error;
+	return ring->next == ring->tail ? check_ring(ring) : 1;
 }
 
 int bp_ring_next(struct bp_ring *ring, struct bp_element *element)
@@ -187,6 +199,7 @@ int bp_ring_next(struct bp_ring *ring, struct bp_element *element)
 	}
 	if (head->length > bytes - sizeof(*head))
 		return -EPROTO;
+	ring->taken++;
 	element->payload = head + 1;
 	element->length = head->length;
 	element->sequence = head->sequence;
@@ -201,6 +214,8 @@ void bp_ring_release(struct bp_ring *ring)
 	if (ring->released == ring->next)
 		return;
 	ring->released = ring->next;
+	/* Who was refused so far may try again now. */
+	ring->refused = bp_load64(&ring->header->refused);
 	/*
 	 * Race: the module must not overwrite an element before it was read: release. Partner: the acquire of head in
 	 * RingBuffer.commit() (device server, package imm).
@@ -216,18 +231,51 @@ void bp_ring_release(struct bp_ring *ring)
 		*ring->context->doorbell = 1;
 }
 
-int bp_ring_arm(struct bp_ring *ring)
+/* Whether so much is there, or the ring is too full for more to come: 1, 0, or negative. */
+static int look_when(struct bp_ring *ring, uint64_t elements, uint64_t bytes)
 {
+	/* Race: before tail, which covers all elements that were counted. Partner: RingBuffer.commit(). */
+	const uint64_t count = bp_load64(&ring->header->elements);
 	int ready = look(ring);
 
+	if (ready > 0)
+		ready = refresh(ring);
+	if (ready < 0)
+		return ready;
+	if (elements && count - ring->taken >= elements)
+		return 1;
+	if (bytes && ring->tail - ring->next >= bytes)
+		return 1;
+	/* Only what is taken makes room: so whoever waits for more takes what there is. */
+	return ring->next != ring->tail &&
+	       (bp_load32(&ring->header->space_wanted) || bp_load64(&ring->header->refused) != ring->refused);
+}
+
+int bp_ring_arm_when(struct bp_ring *ring, uint64_t elements, uint64_t bytes)
+{
+	int ready;
+
+	if (!elements && !bytes)
+		elements = 1;
+	/* A ring never holds more. */
+	if (bytes > ring->capacity / 2)
+		bytes = ring->capacity / 2;
+	ready = look_when(ring, elements, bytes);
 	if (ready)
 		return ready;
 	/*
-	 * Race: an element arrives while this process goes to sleep. Here notify_event is stored, then, after a full
-	 * fence, tail is looked at once more; the module stores tail, then, after a full fence, looks at notify_event:
-	 * at least one of the two sees the other. Partner: RingBuffer.commit() (device server, package imm).
+	 * Race: the element that completes the number, or the PUT that finds no room, comes while this process goes to
+	 * sleep. Here the wishes are stored, then, after a full fence, the ring is looked at once more; the module stores
+	 * tail, or space_wanted, then, after a full fence, looks at the wishes: at least one of the two sees the other.
+	 * Partners: RingBuffer.commit() and RingBuffer.wantSpace() (device server, package imm).
 	 */
-	bp_store64(&ring->header->notify_event, ring->next);
+	bp_store64(&ring->header->notify_elements, elements ? ring->taken + elements : 0);
+	bp_store64(&ring->header->notify_event, bytes ? ring->next + bytes - 1 : UINT64_MAX);
 	bp_full_fence();
-	return look(ring);
+	return look_when(ring, elements, bytes);
+}
+
+int bp_ring_arm(struct bp_ring *ring)
+{
+	return bp_ring_arm_when(ring, 1, 0);
 }

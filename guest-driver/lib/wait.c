@@ -113,7 +113,7 @@ int bp_wait(struct bp_context *context, int timeout_ms)
 	}
 }
 
-int bp_ring_wait(struct bp_ring *ring, int timeout_ms)
+int bp_ring_wait_when(struct bp_ring *ring, uint64_t elements, uint64_t bytes, int timeout_ms)
 {
 	struct timespec deadline;
 	const struct timespec *until = NULL;
@@ -121,7 +121,7 @@ int bp_ring_wait(struct bp_ring *ring, int timeout_ms)
 	int ready, error;
 
 	for (;;) {
-		ready = bp_ring_arm(ring);
+		ready = bp_ring_arm_when(ring, elements, bytes);
 		if (ready)
 			return ready;
 		if (first)
@@ -132,8 +132,13 @@ int bp_ring_wait(struct bp_ring *ring, int timeout_ms)
 			return error;
 		error = bp_sleep(ring->context, until);
 		if (error)
-			return error == -ETIMEDOUT ? bp_ring_arm(ring) : error;
+			return error == -ETIMEDOUT ? bp_ring_arm_when(ring, elements, bytes) : error;
 	}
+}
+
+int bp_ring_wait(struct bp_ring *ring, int timeout_ms)
+{
+	return bp_ring_wait_when(ring, 1, 0, timeout_ms);
 }
 
 static int sleep_for_ring(struct bp_ring *ring, int64_t timeout_us)

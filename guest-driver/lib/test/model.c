@@ -115,11 +115,25 @@ static void publish(struct model_ring *ring, uint64_t tail)
 	uint64_t old = ring->tail, event;
 
 	__atomic_store_n(&ring->header->tail, tail, __ATOMIC_RELEASE);
+	__atomic_store_n(&ring->header->elements, ring->sequence, __ATOMIC_RELEASE);
 	ring->tail = tail;
-	/* Partner of the full fence in bp_ring_arm(). */
+	/* Partner of the full fence in bp_ring_arm_when(). */
 	bp_full_fence();
 	event = __atomic_load_n(&ring->header->notify_event, __ATOMIC_ACQUIRE);
-	if (event - old < tail - old)
+	if (event - old < tail - old ||
+	    __atomic_load_n(&ring->header->notify_elements, __ATOMIC_ACQUIRE) == ring->sequence)
+		model_event(model);
+}
+
+/* A PUT found no room: its partner is bp_ring_arm_when(), too. */
+static void refuse(struct model_ring *ring)
+{
+	struct model *model = (struct model *)((char *)ring->ring.context - offsetof(struct model, context));
+
+	__atomic_store_n(&ring->header->refused, ring->header->refused + 1, __ATOMIC_RELEASE);
+	bp_full_fence();
+	if (__atomic_load_n(&ring->header->notify_event, __ATOMIC_ACQUIRE) != UINT64_MAX ||
+	    __atomic_load_n(&ring->header->notify_elements, __ATOMIC_ACQUIRE))
 		model_event(model);
 }
 
@@ -135,8 +149,10 @@ bool model_put(struct model_ring *ring, const void *payload, uint32_t length, ui
 
 	CHECK(bytes <= capacity / 2);
 	CHECK(ring->tail - head <= capacity);
-	if (ring->tail - head + padding + bytes + BP_IMM_ELEMENT_ALIGN > capacity)
+	if (ring->tail - head + padding + bytes + BP_IMM_ELEMENT_ALIGN > capacity) {
+		refuse(ring);
 		return false;
+	}
 	if (padding) {
 		__atomic_store_n(&element->commit, (uint32_t)padding | BP_IMM_ELEMENT_PADDING, __ATOMIC_RELEASE);
 		element = element_at(ring, ring->tail + padding);

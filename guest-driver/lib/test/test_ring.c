@@ -220,6 +220,68 @@ static void waits_end_after_their_time(void)
 	model_free(model);
 }
 
+static int ready_when(struct model_ring *ring, uint64_t elements, uint64_t bytes)
+{
+	return bp_ring_wait_when(&ring->ring, elements, bytes, 0);
+}
+
+static void a_wait_for_more_ends_when_there_is_more(void)
+{
+	struct model *model = model_new(BP_OPEN_SLEEP);
+	struct model_ring *ring = model_ring_new(model, CAPACITY);
+	struct bp_element element;
+
+	CHECK_EQUAL(0, ready_when(ring, 3, 0));
+	CHECK(model_put(ring, "", 0, 0));
+	CHECK_EQUAL(1, ready_when(ring, 0, 0));
+	CHECK_EQUAL(1, ready_when(ring, 1, 0));
+	CHECK(model_put(ring, "", 0, 0));
+	CHECK_EQUAL(0, ready_when(ring, 3, 0));
+	CHECK_EQUAL(0, ready_when(ring, 0, 65));
+	CHECK_EQUAL(1, ready_when(ring, 0, 64));
+	CHECK_EQUAL(1, ready_when(ring, 3, 64));
+	CHECK_EQUAL(0, bp_events(&model->context));
+	CHECK_EQUAL(0, ready_when(ring, 3, 0));
+	CHECK(model_put(ring, "", 0, 0));
+	CHECK_EQUAL(1, bp_events(&model->context));
+	CHECK_EQUAL(1, ready_when(ring, 3, 0));
+	/* What was handed out does not count, released or not. */
+	CHECK_EQUAL(1, bp_ring_next(&ring->ring, &element));
+	CHECK_EQUAL(0, ready_when(ring, 3, 0));
+	CHECK_EQUAL(1, ready_when(ring, 2, 0));
+	/* More than a ring can hold is what it can hold. */
+	CHECK_EQUAL(0, ready_when(ring, 0, UINT64_MAX));
+	while (ring->tail - ring->ring.next < CAPACITY / 2)
+		CHECK(model_put(ring, "", 0, 0));
+	CHECK_EQUAL(1, ready_when(ring, 0, UINT64_MAX));
+	model_ring_free(ring);
+	model_free(model);
+}
+
+static void a_ring_too_full_for_more_ends_the_wait(void)
+{
+	struct model *model = model_new(BP_OPEN_SLEEP);
+	struct model_ring *ring = model_ring_new(model, CAPACITY);
+	unsigned char payload[LONGEST] = { 0 };
+	struct bp_element element;
+
+	CHECK(model_put(ring, payload, 1000, 0));
+	CHECK(model_put(ring, payload, 1000, 0));
+	CHECK(model_put(ring, payload, 1000, 0));
+	CHECK_EQUAL(0, ready_when(ring, 4, 0));
+	CHECK(!model_put(ring, payload, 1000, 0));
+	CHECK_EQUAL(1, bp_events(&model->context));
+	CHECK_EQUAL(1, ready_when(ring, 4, 0));
+	/* Once room was made, who was refused may come. */
+	CHECK_EQUAL(1, bp_ring_next(&ring->ring, &element));
+	bp_ring_release(&ring->ring);
+	CHECK_EQUAL(0, ready_when(ring, 4, 0));
+	ring->header->space_wanted = 1;
+	CHECK_EQUAL(1, ready_when(ring, 4, 0));
+	model_ring_free(ring);
+	model_free(model);
+}
+
 static void others_consume_a_shared_ring(void)
 {
 	struct model *model = model_new(BP_OPEN_SPIN);
@@ -244,6 +306,8 @@ int main(void)
 	RUN(a_closed_ring_says_so_once_it_is_empty);
 	RUN(a_dead_module_is_noticed_by_polling);
 	RUN(waits_end_after_their_time);
+	RUN(a_wait_for_more_ends_when_there_is_more);
+	RUN(a_ring_too_full_for_more_ends_the_wait);
 	RUN(others_consume_a_shared_ring);
 	return 0;
 }

@@ -138,6 +138,23 @@ static int sleep_for_ever(struct bp_ring *ring, struct bp_element *element)
 	return ready > 0 ? bp_ring_next(ring, element) : ready;
 }
 
+static int sleep_for_several(struct bp_ring *ring, struct bp_element *element)
+{
+	int ready = bp_ring_next(ring, element);
+
+	/* The last elements stay below the number: then a time-out hands them out. */
+	if (!ready) {
+		ready = bp_ring_wait_when(ring, 7, 2000, 20);
+		ready = ready < 0 ? ready : bp_ring_next(ring, element);
+	}
+	return ready ? ready : sleep_for_ever(ring, element);
+}
+
+static void a_consumer_that_sleeps_for_several_misses_no_element(void)
+{
+	consume(sleep_for_several, BP_OPEN_SLEEP);
+}
+
 static void a_consumer_that_polls_gets_every_element(void)
 {
 	consume(poll_for_ever, BP_OPEN_YIELD);
@@ -154,5 +171,6 @@ int main(void)
 	RUN(a_process_that_falls_asleep_misses_no_end);
 	RUN(a_consumer_that_polls_gets_every_element);
 	RUN(a_consumer_that_sleeps_misses_no_element);
+	RUN(a_consumer_that_sleeps_for_several_misses_no_element);
 	return 0;
 }

@@ -38,6 +38,9 @@ final class GetPutContext extends DrainLoop {
     /** The target of a one-sided action that takes several turns. */
     private MessagingModule stepping;
 
+    /** The target that this turn has taken for what follows. */
+    private SerialTarget taken;
+
     /** Where the request waits, so that closing the context can clean up there. */
     private volatile SerialTarget waitingAt;
 
@@ -216,26 +219,30 @@ final class GetPutContext extends DrainLoop {
             report(r, next++);
         }
         if (!outstanding) {
-            int submit = pages().submit(number);
-            while (submit != next) {
-                if (Integer.compareUnsigned(submit - next, ContextPage.SLOTS) > 0) {
-                    module.tally().badSubmits.increment();
-                    fail(b);
-                    break;
+            try {
+                int submit = pages().submit(number);
+                while (submit != next) {
+                    if (Integer.compareUnsigned(submit - next, ContextPage.SLOTS) > 0) {
+                        module.tally().badSubmits.increment();
+                        fail(b);
+                        break;
+                    }
+                    if (next - first >= ContextPage.SLOTS) {
+                        more = true;
+                        break;
+                    }
+                    r.load(pages(), pages().action(number, next));
+                    if (!begin(r, link)) {
+                        outstanding = true;
+                        break;
+                    }
+                    report(r, next++);
+                    if (submit == next) {
+                        submit = pages().submit(number);
+                    }
                 }
-                if (next - first >= ContextPage.SLOTS) {
-                    more = true;
-                    break;
-                }
-                r.load(pages(), pages().action(number, next));
-                if (!begin(r, link)) {
-                    outstanding = true;
-                    break;
-                }
-                report(r, next++);
-                if (submit == next) {
-                    submit = pages().submit(number);
-                }
+            } finally {
+                letGo();
             }
         }
         more |= stepping != null;
@@ -304,7 +311,24 @@ final class GetPutContext extends DrainLoop {
 
     private boolean submit(SerialTarget target, Request r) {
         waitingAt = target;
-        return target.submit(r);
+        if (!target.equals(taken)) {
+            letGo();
+            if (!target.take()) {
+                target.queue(r);
+                return false;
+            }
+            taken = target;
+        }
+        return target.serve(r);
+    }
+
+    /** Gives up the target that this turn has taken. */
+    private void letGo() {
+        SerialTarget target = taken;
+        if (target != null) {
+            taken = null;
+            target.release();
+        }
     }
 
     /** Writes how an action ended. */

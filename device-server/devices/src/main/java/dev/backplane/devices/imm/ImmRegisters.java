@@ -12,7 +12,7 @@ import dev.backplane.vfiouser.layout.Struct;
 /**
  * BAR 0 of the messaging module: the privileged registers, mapped by the driver alone. BAR 2 holds one trapped doorbell
  * page for each context, BAR 4 one page of context registers for each ({@link ContextPage}), which the client maps into
- * the guest; context n is at n * stride in both.
+ * the guest; context n is at n * stride in both. After the last context page follows {@link LifePage}.
  */
 public final class ImmRegisters {
     /** Bytes of BAR 0. */
@@ -108,6 +108,7 @@ public final class ImmRegisters {
     public static final int FEATURE_ONE_SIDED = 1;
     public static final int FEATURE_ATOMICS = 2;
     public static final int FEATURE_WAIT = 4;
+    public static final int FEATURE_LIFE = 8;
 
     /** Bits, values and limits that go with the registers. */
     public static final Constants CONSTANTS = Constants.of(
@@ -134,6 +135,7 @@ public final class ImmRegisters {
             .add("BP_IMM_FEATURE_ONE_SIDED", FEATURE_ONE_SIDED, "READ and WRITE on registered memory")
             .add("BP_IMM_FEATURE_ATOMICS", FEATURE_ATOMICS, "FETCH_ADD and COMPARE_SWAP")
             .add("BP_IMM_FEATURE_WAIT", FEATURE_WAIT, "actions may wait a bounded time instead of FULL or EMPTY")
+            .add("BP_IMM_FEATURE_LIFE", FEATURE_LIFE, "struct bp_imm_life tells when the device server has ended")
             .build();
 
     private ImmRegisters() {}

@@ -93,10 +93,19 @@ public record MessagingConfig(
                 contexts, stride, rings, memories, maxPages, spinMicros, moderationMicros, number, neverSleep);
     }
 
-    /** Bytes of the doorbell BAR and of the context BAR: a BAR's size is a power of two. */
-    long pageBytes() {
-        long bytes = (long) contexts * stride;
-        return Long.highestOneBit(bytes * 2 - 1);
+    /** Bytes of the doorbell BAR: a BAR's size is a power of two. */
+    long doorbellBytes() {
+        return Long.highestOneBit(lifeOffset() * 2 - 1);
+    }
+
+    /** Bytes of the context BAR: the context pages, then the life page. */
+    long contextBytes() {
+        return Long.highestOneBit((lifeOffset() + stride) * 2 - 1);
+    }
+
+    /** Where {@link LifePage} is in the context BAR. */
+    long lifeOffset() {
+        return (long) contexts * stride;
     }
 
     private static void require(String name, int value, int min, int max) {

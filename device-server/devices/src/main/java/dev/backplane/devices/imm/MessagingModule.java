@@ -71,8 +71,8 @@ public final class MessagingModule implements IoEventDevice, Migratable {
                 CLASS,
                 List.of(
                         Bar.registers(0, ImmRegisters.BAR_BYTES),
-                        Bar.registers(ImmRegisters.DOORBELL_BAR, config.pageBytes()),
-                        Bar.memory(ImmRegisters.CONTEXT_BAR, config.pageBytes())),
+                        Bar.registers(ImmRegisters.DOORBELL_BAR, config.doorbellBytes()),
+                        Bar.memory(ImmRegisters.CONTEXT_BAR, config.contextBytes())),
                 true,
                 new PciFunction.Msix(ImmRegisters.VECTORS, 0, ImmRegisters.MSIX_TABLE, ImmRegisters.MSIX_PBA));
     }
@@ -97,6 +97,7 @@ public final class MessagingModule implements IoEventDevice, Migratable {
     public void attach(DeviceLink newLink) {
         pages = new ContextPages(
                 newLink.mappedBar(ImmRegisters.CONTEXT_BAR), fabric.config().stride());
+        newLink.markDeath(ImmRegisters.CONTEXT_BAR, fabric.config().lifeOffset() + LifePage.SERVER);
         link = newLink;
     }
 

@@ -21,8 +21,10 @@ final class ModuleRegisters {
         }
     }
 
-    private static final long FEATURES =
-            ImmRegisters.FEATURE_ONE_SIDED | ImmRegisters.FEATURE_ATOMICS | ImmRegisters.FEATURE_WAIT;
+    private static final long FEATURES = ImmRegisters.FEATURE_ONE_SIDED
+            | ImmRegisters.FEATURE_ATOMICS
+            | ImmRegisters.FEATURE_WAIT
+            | ImmRegisters.FEATURE_LIFE;
 
     /** Alignment of addresses that the driver gives: the event table and the admin command. */
     private static final long ALIGNMENT = 64;

@@ -7,7 +7,7 @@ import java.lang.invoke.VarHandle;
 /**
  * What the module builds from the fields of an action and sends to the target (US 9,672,143, claim 1), and the answer.
  * Each binding has one and uses it again and again; it belongs to one thread at a time: the context's loop, or, between
- * {@link SerialTarget#submit} and {@link #finish}, the target's loop.
+ * {@link SerialTarget#serve} and {@link #finish}, the target's loop.
  *
  * <p>Whoever carries it out asks {@link #valid} inside a use of the initiator's memory, and touches request, page and
  * memory only then: closing, reset and stop make it invalid and then wait for the uses to end.

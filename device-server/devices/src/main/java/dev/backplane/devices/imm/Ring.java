@@ -53,6 +53,14 @@ final class Ring extends SerialTarget {
     private volatile boolean waiters;
     /** Belongs to the loop: no wait ends before. */
     private long earliestEnd = Long.MAX_VALUE;
+    /** Belongs to the loop: whether the owner's memory is in use for several requests, and the token of that use. */
+    private boolean held;
+
+    private int heldUse;
+    /** Belong to the loop: elements that were appended and removed, and not counted yet. */
+    private int appended;
+
+    private int removed;
     /** Belongs to the loop: waiting requests may be served now. */
     private boolean served;
 
@@ -149,12 +157,49 @@ final class Ring extends SerialTarget {
     }
 
     @Override
+    protected void hold() {
+        heldUse = binding.guest.enter();
+        cursor.use(binding.guest);
+        held = true;
+    }
+
+    @Override
+    protected void unhold() {
+        held = false;
+        binding.guest.exit(heldUse);
+        count();
+    }
+
+    @Override
     protected Outcome carryOut(Request r) {
-        int status = 0;
+        if (held) {
+            return carryOutInUse(r);
+        }
         GuestMemory guest = binding.guest;
         int use = guest.enter();
         try {
             cursor.use(guest);
+            return carryOutInUse(r);
+        } finally {
+            guest.exit(use);
+            count();
+        }
+    }
+
+    private void count() {
+        if (appended != 0) {
+            owner.tally().ringElementsIn.add(appended);
+            appended = 0;
+        }
+        if (removed != 0) {
+            owner.tally().ringElementsOut.add(removed);
+            removed = 0;
+        }
+    }
+
+    private Outcome carryOutInUse(Request r) {
+        int status = 0;
+        try {
             status = admit(r);
             if (status == 0) {
                 status = r.command == Action.CMD_PUT ? put(r) : get(r);
@@ -165,16 +210,15 @@ final class Ring extends SerialTarget {
             if (status > Completion.OK && state == RingState.OPEN) {
                 block.count(record + ModuleBlock.RING_REFUSED);
             }
-            guest.exit(use);
         }
         if (status == RingBuffer.MORE) {
             return Outcome.MORE;
         }
-        if (status == HELD) {
-            return Outcome.HELD;
-        }
         if (buffer.takeNotify()) {
             binding.context.event();
+        }
+        if (status == HELD) {
+            return Outcome.HELD;
         }
         r.finish(status);
         return Outcome.FINISHED;
@@ -217,8 +261,11 @@ final class Ring extends SerialTarget {
                 return hold(r, putters);
             }
         }
+        if (status == Completion.FULL && !shared()) {
+            buffer.refused(cursor, block.getLong(record + ModuleBlock.RING_REFUSED) + 1);
+        }
         if (status == Completion.OK) {
-            owner.tally().ringElementsIn.increment();
+            appended++;
             served |= !getters.isEmpty();
         } else if (status == Completion.RING_CORRUPT) {
             corrupt();
@@ -229,7 +276,7 @@ final class Ring extends SerialTarget {
     private int get(Request r) {
         int status = getters.isEmpty() || r.waiting ? buffer.remove(r, cursor) : Completion.EMPTY;
         if (status == Completion.OK) {
-            owner.tally().ringElementsOut.increment();
+            removed++;
             served |= !putters.isEmpty();
         } else if (status == Completion.EMPTY && r.has(Action.WAIT)) {
             return hold(r, getters);

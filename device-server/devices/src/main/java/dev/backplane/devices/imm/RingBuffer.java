@@ -62,6 +62,8 @@ final class RingBuffer {
     void open(GuestCursor c, int id) {
         c.setLong(header + RingHeader.TAIL, 0);
         c.setLong(header + RingHeader.DEVICE_HEAD, 0);
+        c.setLong(header + RingHeader.ELEMENTS, 0);
+        c.setLong(header + RingHeader.REFUSED, 0);
         c.setLong(header + RingHeader.CAPACITY, capacity);
         c.setInt(header + RingHeader.RING, id);
         c.setInt(header + RingHeader.SPACE_WANTED, 0);
@@ -85,7 +87,7 @@ final class RingBuffer {
         return tail() == head();
     }
 
-    /** Whether the latest append passed the position that the owner wants to be told of; clears it. */
+    /** Whether something has happened that the owner wants to be told of; clears it. */
     boolean takeNotify() {
         boolean n = notifyOwner;
         notifyOwner = false;
@@ -149,11 +151,36 @@ final class RingBuffer {
      *
      * <p>The race: the consumer stores head, full fence, loads space_wanted (bp_ring_release() in libbackplane); the
      * module stores space_wanted, full fence, and then the caller tries again, which loads head. So either the consumer
-     * sees the wish and rings, or the module sees the room.
+     * sees the wish and rings, or the module sees the room. The same with a consumer that goes to sleep until there is
+     * more: it stores what it waits for, full fence, loads space_wanted (bp_ring_arm_when()); here what it waits for is
+     * loaded after the fence.
      */
     void wantSpace(GuestCursor c, boolean wanted) {
         c.setInt(header + RingHeader.SPACE_WANTED, wanted ? 1 : 0);
         VarHandle.fullFence();
+        if (wanted) {
+            notifyOwner |= armed(c);
+        }
+    }
+
+    /**
+     * Tells a consumer that sleeps until there is more that more cannot come: a PUT was refused.
+     *
+     * <p>The race: the consumer stores what it waits for, full fence, loads refused (bp_ring_arm_when()); here refused is
+     * stored, full fence, what it waits for loaded.
+     *
+     * @param refused differs from the value before
+     */
+    void refused(GuestCursor c, long refused) {
+        c.setLong(header + RingHeader.REFUSED, refused);
+        VarHandle.fullFence();
+        notifyOwner |= armed(c);
+    }
+
+    /** Whether the owner waits for an event of any kind. */
+    private boolean armed(GuestCursor c) {
+        return c.getLong(header + RingHeader.NOTIFY_EVENT) != NEVER
+                || c.getLong(header + RingHeader.NOTIFY_ELEMENTS) != 0;
     }
 
     /**
@@ -180,13 +207,20 @@ final class RingBuffer {
         block.setLong(record + ModuleBlock.RING_TAIL, next);
         block.setLong(record + ModuleBlock.RING_SEQUENCE, sequence + 1);
         c.setLongRelease(header + RingHeader.TAIL, next);
+        // Whoever sees the number finds all these elements before tail: release, and acquire in bp_ring_arm_when().
+        c.setLongRelease(header + RingHeader.ELEMENTS, sequence + 1);
         r.resultValue = sequence;
         r.resultLength = r.length;
-        // The race: a consumer that goes to sleep stores notify_event, full fence, loads tail again (bp_ring_arm() in
-        // libbackplane); here tail is stored, full fence, notify_event loaded. One of the two sees the other.
+        // The race: a consumer that goes to sleep stores notify_event and notify_elements, full fence, loads tail and
+        // elements again (bp_ring_arm_when() in libbackplane); here those are stored, full fence, and the wishes
+        // loaded.
+        // One of the two sees the other.
         VarHandle.fullFence();
         long event = c.getLong(header + RingHeader.NOTIFY_EVENT);
         if (event != NEVER && Long.compareUnsigned(next - 1 - event, next - tail) < 0) {
+            notifyOwner = true;
+        }
+        if (c.getLong(header + RingHeader.NOTIFY_ELEMENTS) == sequence + 1) {
             notifyOwner = true;
         }
     }

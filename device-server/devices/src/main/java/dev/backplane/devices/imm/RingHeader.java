@@ -26,9 +26,17 @@ public final class RingHeader {
                     "space_wanted",
                     DEVICE,
                     "Not 0: a PUT waits for room; ring the doorbell of the ring's context after storing head.")
+            .reservedTo(0x28)
+            .u64("elements", DEVICE, "Elements appended so far; stored with release after tail, which covers them.")
+            .u64("refused", DEVICE, "Changes when a PUT was refused because it found no room.")
             .reservedTo(0x40)
             .u64("head", PROCESS, "Owner consumes: position of its first unconsumed element; stored with release.")
             .u64("notify_event", PROCESS, "An event when tail passes this position; all-ones: never.")
+            .u64(
+                    "notify_elements",
+                    PROCESS,
+                    "An event when so many elements were appended; 0: never. If this or notify_event is set, a PUT that"
+                            + " finds no room is an event, too.")
             .reservedTo(0x1000)
             .size(0x1000);
 
@@ -39,8 +47,11 @@ public final class RingHeader {
     public static final int STATE = LAYOUT.offset("state");
     public static final int RING = LAYOUT.offset("ring");
     public static final int SPACE_WANTED = LAYOUT.offset("space_wanted");
+    public static final int ELEMENTS = LAYOUT.offset("elements");
+    public static final int REFUSED = LAYOUT.offset("refused");
     public static final int HEAD = LAYOUT.offset("head");
     public static final int NOTIFY_EVENT = LAYOUT.offset("notify_event");
+    public static final int NOTIFY_ELEMENTS = LAYOUT.offset("notify_elements");
 
     public static final int STATE_CLOSED = 0;
     public static final int STATE_OPEN = 1;

@@ -65,28 +65,54 @@ abstract class SerialTarget extends DrainLoop {
     protected abstract boolean needsTurn();
 
     /**
-     * Hands over a request, inside a use of its initiator's memory.
+     * Takes the target for a few requests of one initiator in a row, up to {@link #release}: what each of them would cost
+     * is then paid once. Who takes one target takes no other before that.
      *
-     * @return whether it is finished; if not, its context is woken when it is
+     * @return false when somebody else has it
      */
-    final boolean submit(Request r) {
+    final boolean take() {
         if (!tryEnter()) {
-            push(r);
-            wake();
             return false;
         }
+        hold();
+        return true;
+    }
+
+    /** Gives up what {@link #take} took. */
+    final void release() {
         try {
-            Outcome outcome = carryOut(r);
-            if (outcome == Outcome.MORE) {
-                goOnWith(r);
-            }
+            unhold();
             if (busy() || needsTurn()) {
                 wake();
             }
-            return outcome == Outcome.FINISHED;
         } finally {
             leave();
         }
+    }
+
+    /** The target was taken: prepares for {@link #carryOut}. */
+    protected void hold() {}
+
+    /** Undoes {@link #hold}. */
+    protected void unhold() {}
+
+    /**
+     * Hands over a request to a target that is taken, inside a use of its initiator's memory.
+     *
+     * @return whether it is finished; if not, its context is woken when it is
+     */
+    final boolean serve(Request r) {
+        Outcome outcome = carryOut(r);
+        if (outcome == Outcome.MORE) {
+            goOnWith(r);
+        }
+        return outcome == Outcome.FINISHED;
+    }
+
+    /** Hands over a request to a target that somebody else has; its context is woken when it is finished. */
+    final void queue(Request r) {
+        push(r);
+        wake();
     }
 
     /** Has requests thrown out of wait lists that nobody waits for any more. */

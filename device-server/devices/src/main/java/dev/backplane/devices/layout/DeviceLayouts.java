@@ -16,6 +16,7 @@ import dev.backplane.devices.imm.ContextPage;
 import dev.backplane.devices.imm.ElementHeader;
 import dev.backplane.devices.imm.ImmRegisters;
 import dev.backplane.devices.imm.ImmStatistics;
+import dev.backplane.devices.imm.LifePage;
 import dev.backplane.devices.imm.RingHeader;
 import dev.backplane.vfiouser.layout.CHeader;
 import dev.backplane.vfiouser.layout.Constants;
@@ -45,6 +46,7 @@ public final class DeviceLayouts {
             ImmRegisters.CONSTANTS,
             AdminCommand.CONSTANTS,
             ContextPage.CONSTANTS,
+            LifePage.CONSTANTS,
             Action.CONSTANTS,
             Completion.CONSTANTS,
             RingHeader.CONSTANTS,
@@ -65,6 +67,7 @@ public final class DeviceLayouts {
             Action.LAYOUT,
             Completion.LAYOUT,
             ContextPage.LAYOUT,
+            LifePage.LAYOUT,
             RingHeader.LAYOUT,
             ElementHeader.LAYOUT);
 

@@ -62,6 +62,106 @@ class NotificationTest {
     }
 
     @Test
+    void numberOfElementsThatIsReachedIsAnEvent() {
+        connect(0);
+        SimulatedProcess owner = two.open(3);
+        SimulatedRing ring = two.ring(owner, 0, 4096, 0, KEY);
+        SimulatedProcess p = one.open(0);
+        ring.notifyElements(3);
+        for (int i = 0; i < 3; i++) {
+            assertEquals(0, events(two, 3), "before element " + i);
+            p.put(2, ring.id, KEY).room(8).run();
+        }
+        two.guest.interrupts().await(4, 1);
+        assertEquals(1, events(two, 3));
+        assertEquals(3, ring.elements());
+        p.put(2, ring.id, KEY).room(8).run();
+        assertEquals(1, events(two, 3), "one event for each number");
+        ring.notifyElements(2);
+        p.put(2, ring.id, KEY).room(8).run();
+        assertEquals(1, events(two, 3), "a number that was reached before");
+    }
+
+    @Test
+    void ringThatIsTooFullForWhatTheOwnerWaitsForIsAnEvent() {
+        connect(0);
+        SimulatedProcess owner = two.open(3);
+        SimulatedRing ring = two.ring(owner, 0, 4096, 0, KEY);
+        SimulatedProcess p = one.open(0);
+        ring.notifyElements(1000);
+        long before = ring.refused();
+        int elements = 0;
+        while (p.put(2, ring.id, KEY).memory(Action.INLINE, 0, 992).run().status() == Completion.OK) {
+            elements++;
+        }
+        assertEquals(3, elements);
+        two.guest.interrupts().await(4, 1);
+        assertTrue(ring.refused() != before);
+        assertEquals(1, events(two, 3));
+        // One that waits for room tells once, and the owner sees it in the ring.
+        assertFalse(ring.wantsSpace());
+        p.put(2, ring.id, KEY).memory(Action.INLINE, 0, 992).waiting(9_000_000).submit();
+        two.guest.interrupts().await("the event of a PUT that waits", () -> events(two, 3) == 2);
+        assertTrue(ring.wantsSpace());
+        ring.notifyElements(0);
+        ring.poll();
+        owner.ring();
+        assertEquals(Completion.OK, p.await().status());
+        long refused = ring.refused();
+        assertEquals(
+                Completion.FULL,
+                p.put(2, ring.id, KEY).memory(Action.INLINE, 0, 992).run().status());
+        assertTrue(ring.refused() != refused);
+        assertEquals(2, events(two, 3), "nobody waits for an event any more");
+    }
+
+    /** The consumer sleeps until several elements are there, or the ring is too full for that; none is left lying. */
+    @Test
+    void consumerThatSleepsForSeveralElementsNeverHangs() {
+        connect(0);
+        SimulatedProcess owner = two.open(0);
+        SimulatedRing ring = two.ring(owner, 0, 4096, 0, KEY);
+        SimulatedProcess p = one.open(0);
+        int elements = 4000;
+        TestThread producer = TestThread.start(() -> {
+            for (int i = 0; i < elements; i++) {
+                // Some wait for room, some try again.
+                SimulatedProcess.ActionFields a = p.put(2, ring.id, KEY).tag(i).inline(new byte[8 + i % 300]);
+                SimulatedProcess.Result r = (i % 3 == 0 ? a.waiting(9_000_000) : a).run();
+                while (r.status() == Completion.FULL) {
+                    Thread.onSpinWait();
+                    r = p.put(2, ring.id, KEY)
+                            .tag(i)
+                            .inline(new byte[8 + i % 300])
+                            .run();
+                }
+                assertEquals(Completion.OK, r.status());
+            }
+        });
+        int slept = 0;
+        for (int taken = 0; taken < elements; ) {
+            int seen = events(two, 0);
+            long wanted = Math.min(taken + 1 + taken % 40, elements);
+            long refused = ring.refused();
+            ring.notifyElements(wanted);
+            // As bp_ring_arm_when(): either the module sees the wish, or this sees the elements, or the PUT without
+            // room.
+            if (ring.elements() < wanted && !ring.wantsSpace() && ring.refused() == refused) {
+                slept++;
+                two.guest.interrupts().await("an event after " + taken, () -> events(two, 0) != seen);
+            }
+            for (SimulatedRing.Element e = ring.poll(); e != null; e = ring.poll()) {
+                assertEquals(taken++, e.tag());
+                if (ring.wantsSpace()) {
+                    owner.ring();
+                }
+            }
+        }
+        producer.finish();
+        assertTrue(slept > 0, "it did sleep");
+    }
+
+    @Test
     void completionIsAnEventWhenTheActionWantsIt() {
         connect(0);
         SimulatedProcess p = one.open(5);
@@ -166,7 +266,7 @@ class NotificationTest {
             SimulatedRing.Element e = ring.poll();
             if (e == null) {
                 ring.notifyAt(ring.head);
-                // As bp_ring_arm(): either the module sees notify_event, or this sees the element.
+                // As bp_ring_arm_when(): either the module sees notify_event, or this sees the element.
                 if (!ring.hasElement()) {
                     slept++;
                     two.guest.interrupts().await("an event after " + i, () -> events(two, 0) != seen);

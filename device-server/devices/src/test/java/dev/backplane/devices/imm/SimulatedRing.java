@@ -60,6 +60,22 @@ final class SimulatedRing {
         VarHandle.fullFence();
     }
 
+    /** Asks for an event when so many elements were appended; 0: no more. */
+    void notifyElements(long count) {
+        guest.setLongRelease(header(RingHeader.NOTIFY_ELEMENTS), count);
+        VarHandle.fullFence();
+    }
+
+    /** Elements appended so far. */
+    long elements() {
+        return guest.getLongAcquire(header(RingHeader.ELEMENTS));
+    }
+
+    /** Changes when a PUT was refused. */
+    long refused() {
+        return guest.getLongAcquire(header(RingHeader.REFUSED));
+    }
+
     /** Removes the first element by polling its commit word, or returns null when there is none. */
     Element poll() {
         Element e = peek();

@@ -235,5 +235,10 @@ public final class SimulatedGuest implements AutoCloseable {
         public MemorySegment mappedBar(int bar) {
             return SimulatedGuest.this.mappedBar(bar);
         }
+
+        @Override
+        public void markDeath(int bar, long offset) {
+            mappedBar(bar).set(INT, offset, 1);
+        }
     }
 }

@@ -23,4 +23,17 @@ public interface DeviceLink {
      * @throws IllegalArgumentException when the BAR has none
      */
     MemorySegment mappedBar(int bar);
+
+    /** The word of {@link #markDeath} once this process has ended, or the device is served no more. */
+    int DEAD = 0x4000_0000;
+
+    /**
+     * Has the kernel change a word of a mapped BAR when this process ends, however it ends (SIGKILL included), so that a
+     * driver learns of it without touching a register: not 0 and without the bit {@link #DEAD} while the device is
+     * served, {@code DEAD} afterwards. Where the kernel cannot do it the word stays 0. For {@code attach}; it holds until
+     * the device is served no more. One word of a device: after the first call it does nothing.
+     *
+     * @param offset of the u32 in {@link #mappedBar}, a multiple of 4
+     */
+    void markDeath(int bar, long offset);
 }

@@ -10,6 +10,7 @@ import dev.backplane.vfiouser.device.ResetKind;
 import dev.backplane.vfiouser.interrupt.InterruptController;
 import dev.backplane.vfiouser.interrupt.Interrupts;
 import dev.backplane.vfiouser.memory.GuestMemory;
+import dev.backplane.vfiouser.natives.DeathMark;
 import dev.backplane.vfiouser.natives.NativeException;
 import dev.backplane.vfiouser.pci.Bar;
 import dev.backplane.vfiouser.pci.ConfigSpace;
@@ -18,6 +19,8 @@ import dev.backplane.vfiouser.pci.PciFunction;
 import dev.backplane.vfiouser.protocol.Region;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A device together with all that the library provides around it: configuration space, MSI-X structures, interrupts,
@@ -25,6 +28,8 @@ import java.util.List;
  * Confined to the client's thread, but for {@link DeviceLink}.
  */
 final class ServedDevice implements DeviceLink, ConfigSpace.Listener, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ServedDevice.class);
+
     private final PciDevice device;
     private final PciFunction function;
     private final ConfigSpace config;
@@ -34,6 +39,7 @@ final class ServedDevice implements DeviceLink, ConfigSpace.Listener, AutoClosea
     private final BarRegion[] bars = new BarRegion[Region.BAR5 + 1];
     private final GuestMemory memory = new GuestMemory();
     private boolean busMaster;
+    private DeathMark deathMark;
 
     ServedDevice(PciDevice device, String name) throws NativeException {
         this.device = device;
@@ -181,9 +187,23 @@ final class ServedDevice implements DeviceLink, ConfigSpace.Listener, AutoClosea
         return region.mapped().memory();
     }
 
+    @Override
+    public void markDeath(int bar, long offset) {
+        if (deathMark == null) {
+            try {
+                deathMark = DeathMark.on(mappedBar(bar).asSlice(offset, Integer.BYTES));
+            } catch (NativeException e) {
+                LOG.warn("drivers will find out late when this server ends: {}", e.getMessage());
+            }
+        }
+    }
+
     /** Frees the BARs' memory. */
     @Override
     public void close() {
+        if (deathMark != null) {
+            deathMark.close();
+        }
         for (BarRegion b : bars) {
             if (b != null && b.mapped() != null) {
                 b.mapped().close();
