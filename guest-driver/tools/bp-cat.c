@@ -5,7 +5,6 @@
  */
 
 #include <errno.h>
-#include <getopt.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 
 #include "backplane.h"
 #include "cli.h"
+#include "options.h"
 
 #define CAPACITY (1024 * 1024)
 #define CHUNK 65536
@@ -51,42 +51,17 @@ struct pipe_end {
 
 static void parse(struct pipe_end *end, int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "listen", no_argument, NULL, 'l' },	    { "node", required_argument, NULL, 'n' },
-		{ "ring", required_argument, NULL, 'r' },   { "key", required_argument, NULL, 'k' },
-		{ "device", required_argument, NULL, 'D' }, { "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
 	bool have_ring = false;
-	int option;
+	const struct option_row rows[] = {
+		OPTION_FLAG_ROW("listen", &end->listen),
+		OPTION_NODE_ROW(&end->peer.node),
+		OPTION_RING_ROW(&end->peer.ring, &have_ring),
+		OPTION_KEY_ROW(&end->peer.key),
+		OPTION_DEVICE_ROW(&end->device),
+		OPTION_END_ROW,
+	};
 
-	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
-		switch (option) {
-		case 'l':
-			end->listen = true;
-			break;
-		case 'n':
-			end->peer.node = (uint16_t)cli_number("node", optarg, 1, UINT16_MAX);
-			break;
-		case 'r':
-			end->peer.ring = (uint32_t)cli_number("ring", optarg, 0, UINT32_MAX - 1);
-			have_ring = true;
-			break;
-		case 'k':
-			end->peer.key = cli_number("key", optarg, 0, UINT64_MAX);
-			break;
-		case 'D':
-			end->device = optarg;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			exit(0);
-		default:
-			exit(CLI_USAGE);
-		}
-	}
-	if (optind < argc)
-		cli_wrong("unexpected '%s'; see --help", argv[optind]);
+	options_parse_all(argc, argv, usage, rows);
 	if (!have_ring || end->listen == !!end->peer.node)
 		cli_wrong("--ring, and one of --listen and --node are needed; see --help");
 }

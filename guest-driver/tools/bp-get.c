@@ -2,7 +2,6 @@
 /* Takes elements out of a ring: one of its own, in place, or by GET one of another node. */
 
 #include <errno.h>
-#include <getopt.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 
 #include "backplane.h"
 #include "cli.h"
+#include "options.h"
 #include "payload.h"
 
 #define MAX_CAPACITY (64 * 1024 * 1024)
@@ -52,76 +52,26 @@ static FILE *out;
 
 static void parse(struct options *options, int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "listen", no_argument, NULL, 'l' },	       { "remote", no_argument, NULL, 'R' },
-		{ "node", required_argument, NULL, 'n' },      { "ring", required_argument, NULL, 'r' },
-		{ "key", required_argument, NULL, 'k' },       { "count", required_argument, NULL, 'c' },
-		{ "timeout", required_argument, NULL, 't' },   { "capacity", required_argument, NULL, 'b' },
-		{ "shared", no_argument, NULL, 'S' },	       { "poll", no_argument, NULL, 'p' },
-		{ "out", required_argument, NULL, 'o' },       { "hex", no_argument, NULL, 'x' },
-		{ "crc", no_argument, NULL, 'C' },	       { "verbose", no_argument, NULL, 'v' },
-		{ "device", required_argument, NULL, 'D' },    { "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
+	const struct option_row rows[] = {
+		OPTION_FLAG_ROW("listen", &options->listen),
+		OPTION_FLAG_ROW("remote", &options->remote),
+		OPTION_NODE_ROW(&options->target.node),
+		OPTION_RING_ROW(&options->target.ring, &options->have_ring),
+		OPTION_KEY_ROW(&options->target.key),
+		OPTION_NUMBER_ROW("count", &options->count, 0, UINT64_MAX, NULL),
+		OPTION_SECONDS_ROW("timeout", &options->timeout_us),
+		OPTION_NUMBER_ROW("capacity", &options->capacity, 4096, MAX_CAPACITY, NULL),
+		OPTION_FLAG_ROW("shared", &options->shared),
+		OPTION_FLAG_ROW("poll", &options->poll),
+		OPTION_TEXT_ROW("out", &options->out),
+		OPTION_FLAG_ROW("hex", &options->hex),
+		OPTION_FLAG_ROW("crc", &options->crc),
+		OPTION_FLAG_ROW("verbose", &options->verbose),
+		OPTION_DEVICE_ROW(&options->device),
+		OPTION_END_ROW,
 	};
-	int option;
 
-	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
-		switch (option) {
-		case 'l':
-			options->listen = true;
-			break;
-		case 'R':
-			options->remote = true;
-			break;
-		case 'n':
-			options->target.node = (uint16_t)cli_number("node", optarg, 1, UINT16_MAX);
-			break;
-		case 'r':
-			options->target.ring = (uint32_t)cli_number("ring", optarg, 0, UINT32_MAX - 1);
-			options->have_ring = true;
-			break;
-		case 'k':
-			options->target.key = cli_number("key", optarg, 0, UINT64_MAX);
-			break;
-		case 'c':
-			options->count = cli_number("count", optarg, 0, UINT64_MAX);
-			break;
-		case 't':
-			options->timeout_us = cli_seconds("timeout", optarg);
-			break;
-		case 'b':
-			options->capacity = cli_number("capacity", optarg, 4096, MAX_CAPACITY);
-			break;
-		case 'S':
-			options->shared = true;
-			break;
-		case 'p':
-			options->poll = true;
-			break;
-		case 'o':
-			options->out = optarg;
-			break;
-		case 'x':
-			options->hex = true;
-			break;
-		case 'C':
-			options->crc = true;
-			break;
-		case 'v':
-			options->verbose = true;
-			break;
-		case 'D':
-			options->device = optarg;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			exit(0);
-		default:
-			exit(CLI_USAGE);
-		}
-	}
-	if (optind < argc)
-		cli_wrong("unexpected '%s'; see --help", argv[optind]);
+	options_parse_all(argc, argv, usage, rows);
 	if (options->listen == options->remote)
 		cli_wrong("one of --listen and --remote is needed; see --help");
 	if (!options->have_ring)

@@ -2,7 +2,6 @@
 /* Latency and rate of actions, by command, size, number in flight and number of processes. */
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "options.h"
 #include "perf.h"
 
 #define MAX_PROCESSES 64
@@ -61,8 +61,9 @@ static enum bp_command command_named(const char *name)
 	cli_wrong("--op: no '%s'; see --help", name);
 }
 
-static void parse_sizes(struct plan *plan, char *list)
+static void parse_sizes(void *to, char *list)
 {
+	struct plan *plan = to;
 	char *size;
 
 	for (plan->size_count = 0; (size = strsep(&list, ",")); plan->size_count++) {
@@ -72,71 +73,32 @@ static void parse_sizes(struct plan *plan, char *list)
 	}
 }
 
+static void parse_op(void *to, char *name)
+{
+	*(enum bp_command *)to = command_named(name);
+}
+
 static void parse(struct plan *plan, int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "server", no_argument, NULL, 's' },	     { "node", required_argument, NULL, 'n' },
-		{ "ring", required_argument, NULL, 'r' },    { "op", required_argument, NULL, 'o' },
-		{ "size", required_argument, NULL, 'S' },    { "count", required_argument, NULL, 'c' },
-		{ "batch", required_argument, NULL, 'b' },   { "processes", required_argument, NULL, 'P' },
-		{ "poll", no_argument, NULL, 'p' },	     { "yield", no_argument, NULL, 'y' },
-		{ "interrupt", no_argument, NULL, 'i' },     { "json", no_argument, NULL, 'j' },
-		{ "device", required_argument, NULL, 'D' },  { "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
 	struct perf_options *options = &plan->options;
-	int option;
+	const struct option_row rows[] = {
+		OPTION_FLAG_ROW("server", &plan->server),
+		OPTION_NODE_ROW(&options->target.node),
+		OPTION_RING_ROW(&options->target.ring, NULL),
+		OPTION_CALL_ROW("op", &options->command, parse_op),
+		OPTION_CALL_ROW("size", plan, parse_sizes),
+		OPTION_NUMBER_ROW("count", &options->count, 1, UINT32_MAX, NULL),
+		OPTION_NUMBER_ROW("batch", &options->batch, 1, BP_SLOTS, NULL),
+		OPTION_NUMBER_ROW("processes", &plan->processes, 1, MAX_PROCESSES, NULL),
+		OPTION_VALUE_ROW("poll", &options->flags, BP_OPEN_SPIN),
+		OPTION_VALUE_ROW("yield", &options->flags, BP_OPEN_YIELD),
+		OPTION_VALUE_ROW("interrupt", &options->flags, BP_OPEN_SLEEP),
+		OPTION_FLAG_ROW("json", &plan->json),
+		OPTION_DEVICE_ROW(&options->device),
+		OPTION_END_ROW,
+	};
 
-	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
-		switch (option) {
-		case 's':
-			plan->server = true;
-			break;
-		case 'n':
-			options->target.node = (uint16_t)cli_number("node", optarg, 1, UINT16_MAX);
-			break;
-		case 'r':
-			options->target.ring = (uint32_t)cli_number("ring", optarg, 0, UINT32_MAX - 1);
-			break;
-		case 'o':
-			options->command = command_named(optarg);
-			break;
-		case 'S':
-			parse_sizes(plan, optarg);
-			break;
-		case 'c':
-			options->count = cli_number("count", optarg, 1, UINT32_MAX);
-			break;
-		case 'b':
-			options->batch = (unsigned int)cli_number("batch", optarg, 1, BP_SLOTS);
-			break;
-		case 'P':
-			plan->processes = (unsigned int)cli_number("processes", optarg, 1, MAX_PROCESSES);
-			break;
-		case 'p':
-			options->flags = BP_OPEN_SPIN;
-			break;
-		case 'y':
-			options->flags = BP_OPEN_YIELD;
-			break;
-		case 'i':
-			options->flags = BP_OPEN_SLEEP;
-			break;
-		case 'j':
-			plan->json = true;
-			break;
-		case 'D':
-			options->device = optarg;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			exit(0);
-		default:
-			exit(CLI_USAGE);
-		}
-	}
-	if (optind < argc)
-		cli_wrong("unexpected '%s'; see --help", argv[optind]);
+	options_parse_all(argc, argv, usage, rows);
 	if (plan->server == !!options->target.node)
 		cli_wrong("one of --server and --node is needed; see --help");
 }

@@ -5,7 +5,6 @@
  */
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include "backplane.h"
 #include "cli.h"
 #include "latency.h"
+#include "options.h"
 #include "payload.h"
 #include "ticks.h"
 
@@ -62,65 +62,23 @@ struct party {
 
 static void parse(struct options *options, int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "server", no_argument, NULL, 's' },	       { "client", no_argument, NULL, 'c' },
-		{ "node", required_argument, NULL, 'n' },      { "ring", required_argument, NULL, 'r' },
-		{ "size", required_argument, NULL, 'S' },      { "count", required_argument, NULL, 'N' },
-		{ "poll", no_argument, NULL, 'p' },	       { "interrupt", no_argument, NULL, 'i' },
-		{ "yield", no_argument, NULL, 'y' },
-		{ "timeout", required_argument, NULL, 't' },   { "json", no_argument, NULL, 'j' },
-		{ "device", required_argument, NULL, 'D' },    { "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
+	const struct option_row rows[] = {
+		OPTION_FLAG_ROW("server", &options->server),
+		OPTION_FLAG_ROW("client", &options->client),
+		OPTION_NODE_ROW(&options->target.node),
+		OPTION_RING_ROW(&options->target.ring, NULL),
+		OPTION_NUMBER_ROW("size", &options->size, 0, MAX_SIZE, NULL),
+		OPTION_NUMBER_ROW("count", &options->count, 1, UINT32_MAX, NULL),
+		OPTION_VALUE_ROW("poll", &options->flags, BP_OPEN_SPIN),
+		OPTION_VALUE_ROW("yield", &options->flags, BP_OPEN_YIELD),
+		OPTION_VALUE_ROW("interrupt", &options->flags, BP_OPEN_SLEEP),
+		OPTION_SECONDS_ROW("timeout", &options->timeout_us),
+		OPTION_FLAG_ROW("json", &options->json),
+		OPTION_DEVICE_ROW(&options->device),
+		OPTION_END_ROW,
 	};
-	int option;
 
-	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
-		switch (option) {
-		case 's':
-			options->server = true;
-			break;
-		case 'c':
-			options->client = true;
-			break;
-		case 'n':
-			options->target.node = (uint16_t)cli_number("node", optarg, 1, UINT16_MAX);
-			break;
-		case 'r':
-			options->target.ring = (uint32_t)cli_number("ring", optarg, 0, UINT32_MAX - 1);
-			break;
-		case 'S':
-			options->size = cli_number("size", optarg, 0, MAX_SIZE);
-			break;
-		case 'N':
-			options->count = cli_number("count", optarg, 1, UINT32_MAX);
-			break;
-		case 'p':
-			options->flags = BP_OPEN_SPIN;
-			break;
-		case 'i':
-			options->flags = BP_OPEN_SLEEP;
-			break;
-		case 'y':
-			options->flags = BP_OPEN_YIELD;
-			break;
-		case 't':
-			options->timeout_us = cli_seconds("timeout", optarg);
-			break;
-		case 'j':
-			options->json = true;
-			break;
-		case 'D':
-			options->device = optarg;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			exit(0);
-		default:
-			exit(CLI_USAGE);
-		}
-	}
-	if (optind < argc)
-		cli_wrong("unexpected '%s'; see --help", argv[optind]);
+	options_parse_all(argc, argv, usage, rows);
 	if (options->server == options->client)
 		cli_wrong("one of --server and --client is needed; see --help");
 	if (options->client && !options->target.node)

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 
 #include "backplane.h"
 #include "cli.h"
+#include "options.h"
 #include "payload.h"
 
 #define DEFAULT_CHUNK (256 * 1024)
@@ -56,60 +56,21 @@ struct sender {
 
 static void parse(struct options *options, int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "node", required_argument, NULL, 'n' },    { "ring", required_argument, NULL, 'r' },
-		{ "key", required_argument, NULL, 'k' },     { "data", required_argument, NULL, 'd' },
-		{ "size", required_argument, NULL, 's' },    { "file", required_argument, NULL, 'f' },
-		{ "count", required_argument, NULL, 'c' },   { "timeout", required_argument, NULL, 't' },
-		{ "crc", no_argument, NULL, 'C' },	     { "device", required_argument, NULL, 'D' },
-		{ "help", no_argument, NULL, 'h' },	     { NULL, 0, NULL, 0 },
+	const struct option_row rows[] = {
+		OPTION_NUMBER_ROW("node", &options->target.node, 1, UINT16_MAX, &options->have_node),
+		OPTION_RING_ROW(&options->target.ring, &options->have_ring),
+		OPTION_KEY_ROW(&options->target.key),
+		OPTION_TEXT_ROW("data", &options->data),
+		OPTION_NUMBER_ROW("size", &options->size, 0, MAX_SIZE, &options->have_size),
+		OPTION_TEXT_ROW("file", &options->file),
+		OPTION_NUMBER_ROW("count", &options->count, 1, UINT64_MAX, NULL),
+		OPTION_SECONDS_ROW("timeout", &options->timeout_us),
+		OPTION_FLAG_ROW("crc", &options->crc),
+		OPTION_DEVICE_ROW(&options->device),
+		OPTION_END_ROW,
 	};
-	int option;
 
-	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
-		switch (option) {
-		case 'n':
-			options->target.node = (uint16_t)cli_number("node", optarg, 1, UINT16_MAX);
-			options->have_node = true;
-			break;
-		case 'r':
-			options->target.ring = (uint32_t)cli_number("ring", optarg, 0, UINT32_MAX - 1);
-			options->have_ring = true;
-			break;
-		case 'k':
-			options->target.key = cli_number("key", optarg, 0, UINT64_MAX);
-			break;
-		case 'd':
-			options->data = optarg;
-			break;
-		case 's':
-			options->size = cli_number("size", optarg, 0, MAX_SIZE);
-			options->have_size = true;
-			break;
-		case 'f':
-			options->file = optarg;
-			break;
-		case 'c':
-			options->count = cli_number("count", optarg, 1, UINT64_MAX);
-			break;
-		case 't':
-			options->timeout_us = cli_seconds("timeout", optarg);
-			break;
-		case 'C':
-			options->crc = true;
-			break;
-		case 'D':
-			options->device = optarg;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			exit(0);
-		default:
-			exit(CLI_USAGE);
-		}
-	}
-	if (optind < argc)
-		cli_wrong("unexpected '%s'; see --help", argv[optind]);
+	options_parse_all(argc, argv, usage, rows);
 	if (!options->have_node || !options->have_ring)
 		cli_wrong("--node and --ring are needed; see --help");
 	if (options->data && (options->file || options->have_size))

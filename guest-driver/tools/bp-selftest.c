@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <getopt.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "options.h"
 #include "selftest.h"
 
 /* Seconds for one test. */
@@ -144,38 +144,23 @@ static bool passes(const struct selftest *test, int number)
 
 int main(int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "list", no_argument, NULL, 'l' },
-		{ "device", required_argument, NULL, 'D' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
+	bool list = false;
+	const struct option_row rows[] = {
+		OPTION_FLAG_ROW("list", &list),
+		OPTION_DEVICE_ROW(&selftest_device),
+		OPTION_END_ROW,
 	};
 	const struct selftest *test;
-	bool list = false;
-	int number = 0, failed = 0, option;
+	int number = 0, failed = 0, first;
 	size_t i;
 
 	cli_program = "bp-selftest";
 	if (getenv("BACKPLANE_DEVICE"))
 		selftest_device = getenv("BACKPLANE_DEVICE");
-	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
-		switch (option) {
-		case 'l':
-			list = true;
-			break;
-		case 'D':
-			selftest_device = optarg;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return 0;
-		default:
-			return CLI_USAGE;
-		}
-	}
+	first = options_parse(argc, argv, usage, rows);
 	for (i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
 		for (test = groups[i]; test->name; test++) {
-			if (!wanted(test->name, argv + optind))
+			if (!wanted(test->name, argv + first))
 				continue;
 			if (list)
 				printf("%s\n", test->name);

@@ -2,6 +2,7 @@
 /* Actions of a process on rings and memory of its own node: the whole way through the module. */
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -303,6 +304,39 @@ static void sleeping_for_completions_and_elements_works(void)
 	EXPECT_EQUAL(0, bp_ring_wait(ring, 20));
 }
 
+static void several_elements_or_a_full_ring_are_one_event(void)
+{
+	struct bp_context *context = selftest_open();
+	struct bp_ring *ring = selftest_ring(context, 4096, 0);
+	struct bp_target target = selftest_target(context, ring);
+	struct pollfd poll_fd = { .fd = bp_fd(context), .events = POLLIN };
+	struct bp_element element;
+	uint64_t i;
+	int turn;
+
+	for (turn = 0; turn < 20; turn++) {
+		EXPECT_EQUAL(0, bp_ring_arm_when(ring, 3, 0));
+		for (i = 0; i < 3; i++) {
+			EXPECT_EQUAL(0, bp_events(context));
+			EXPECT_EQUAL(0, bp_put(context, &target, &i, sizeof(i), i));
+		}
+		EXPECT_EQUAL(1, poll(&poll_fd, 1, 10000));
+		EXPECT_EQUAL(1, bp_events(context));
+		EXPECT_EQUAL(1, bp_ring_wait_when(ring, 3, 0, -1));
+		EXPECT_EQUAL(0, bp_ring_wait_when(ring, 4, 0, 1));
+		/* Whoever waits for more than there is room for is told by the first PUT that finds none. */
+		EXPECT_EQUAL(0, bp_ring_arm_when(ring, 100000, 0));
+		while (!bp_put(context, &target, &i, sizeof(i), i))
+			;
+		EXPECT_EQUAL(1, poll(&poll_fd, 1, 10000));
+		EXPECT_EQUAL(1, bp_events(context));
+		EXPECT_EQUAL(1, bp_ring_wait_when(ring, 100000, 0, -1));
+		while (bp_ring_next(ring, &element) > 0)
+			;
+		bp_ring_release(ring);
+	}
+}
+
 #define TEST(_name) { "action." #_name, _name }
 
 const struct selftest selftest_actions[] = {
@@ -316,5 +350,6 @@ const struct selftest selftest_actions[] = {
 	TEST(atomics_return_the_old_value),
 	TEST(a_batch_keeps_its_order),
 	TEST(sleeping_for_completions_and_elements_works),
+	TEST(several_elements_or_a_full_ring_are_one_event),
 	{ NULL, NULL },
 };
