@@ -67,6 +67,11 @@ final class LocalAccess implements SimulatedNode.Access, DeviceLink, Interrupts 
     }
 
     @Override
+    public void markDeath(int bar, long offset) {
+        throw new IllegalArgumentException("BAR " + bar + " has no mapped area");
+    }
+
+    @Override
     public boolean messageSignalled() {
         return true;
     }
