@@ -3,6 +3,7 @@ package dev.backplane.devices.imm;
 
 import dev.backplane.vfiouser.counter.Counter;
 import dev.backplane.vfiouser.counter.CounterGroup;
+import dev.backplane.vfiouser.memory.PromptThread;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -52,8 +53,8 @@ final class ContextPoller implements AutoCloseable {
         this.counters = new CounterGroup("poller" + number);
         this.wakeups = counters.counter("wakeups", "Times that the poller woke up");
         this.rounds = counters.counter("rounds", "Rounds through the active contexts, counted when it falls asleep");
-        this.thread =
-                Thread.ofPlatform().name("imm-poller-" + number).daemon(true).start(this::run);
+        this.thread = new PromptThread(this::run, "imm-poller-" + number, 0);
+        thread.start();
     }
 
     CounterGroup counters() {

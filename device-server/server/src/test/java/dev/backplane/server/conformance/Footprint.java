@@ -28,6 +28,11 @@ record Footprint(long descriptors, long threads, long mappings) {
         }
     }
 
+    /** Whether this is no more than {@code other}. */
+    boolean within(Footprint other) {
+        return descriptors <= other.descriptors && threads <= other.threads && mappings <= other.mappings;
+    }
+
     private static long servingThreads() {
         Thread[] all = new Thread[2 * Thread.activeCount() + 16];
         int n = Thread.enumerate(all); // of this group, in which all of them are started
