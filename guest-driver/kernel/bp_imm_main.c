@@ -119,6 +119,11 @@ static struct bp_imm_device *bp_imm_device_new(struct pci_dev *pdev)
 	return device;
 }
 
+static void bp_imm_release_regions(void *pdev)
+{
+	pci_release_regions(pdev);
+}
+
 static int bp_imm_map_bars(struct bp_imm_device *device)
 {
 	struct pci_dev *pdev = device->pdev;
@@ -132,6 +137,10 @@ static int bp_imm_map_bars(struct bp_imm_device *device)
 		return error;
 	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
 	error = pci_request_regions(pdev, BP_IMM_NAME);
+	if (error)
+		return error;
+	/* Newer kernels than 6.12 do not release them with what pcim_ has. */
+	error = devm_add_action_or_reset(&pdev->dev, bp_imm_release_regions, pdev);
 	if (error)
 		return error;
 	device->registers = pcim_iomap(pdev, 0, BP_IMM_BAR_BYTES);
