@@ -14,6 +14,7 @@
 #define BP_AGG_H
 
 #include <linux/bpf.h>
+#include <linux/dim.h>
 #include <linux/hrtimer.h>
 #include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/mutex.h>
@@ -193,6 +194,7 @@ struct bp_agg_tx {
  * @xdp_sent: an XDP program has queued frames on the transmit ring
  * @xdp_redirected: an XDP program has redirected frames
  * @refill: polls again after a refill failed
+ * @dim: state of adaptive moderation
  * @stats: counters, written by the NAPI instance
  * @sync: of @stats
  */
@@ -206,6 +208,7 @@ struct bp_agg_rx {
 	bool xdp_sent;
 	bool xdp_redirected;
 	struct delayed_work refill;
+	struct dim dim;
 	struct bp_agg_rx_stats stats;
 	struct u64_stats_sync sync;
 };
@@ -220,6 +223,7 @@ struct bp_agg_rx {
  * @resting: neither stack nor NAPI touch the rings; set under the xmit lock, or
  *           by NAPI when the device broke the protocol
  * @interrupts: interrupts taken
+ * @adaptations: times that adaptive moderation has chosen anew
  * @tx: transmit side
  * @rx: receive side
  * @name: of the interrupt
@@ -232,6 +236,7 @@ struct bp_agg_pair {
 	u32 waiting_at;
 	bool resting;
 	u64 interrupts;
+	u64 adaptations;
 	struct bp_agg_tx tx ____cacheline_aligned_in_smp;
 	struct bp_agg_rx rx ____cacheline_aligned_in_smp;
 	char name[IFNAMSIZ + 16];
@@ -284,7 +289,8 @@ struct bp_agg_coalesce {
  * @msix: interrupts are MSI-X, else INTx
  * @shared_vector: one vector serves everything
  * @tx_coalesce: moderation of transmit interrupts
- * @rx_coalesce: moderation of receive interrupts
+ * @rx_coalesce: moderation of receive interrupts, unless it is adaptive
+ * @adaptive: receive interrupts are moderated as DIM chooses
  * @restart_pairs: bitmap of the pairs that @restart has to restart
  * @restart: restarts pairs that stopped
  * @restarted_at: jiffies of the latest restart
@@ -319,6 +325,7 @@ struct bp_agg {
 	bool shared_vector;
 	struct bp_agg_coalesce tx_coalesce;
 	struct bp_agg_coalesce rx_coalesce;
+	bool adaptive;
 
 	unsigned long restart_pairs;
 	struct delayed_work restart;
@@ -378,7 +385,8 @@ void bp_agg_hw_queue_enable(struct bp_agg *priv, struct bp_agg_ring *ring,
 			    u32 vector);
 int bp_agg_hw_pair_check(struct bp_agg_pair *pair);
 int bp_agg_hw_pair_disable(struct bp_agg_pair *pair);
-void bp_agg_hw_moderate(struct bp_agg *priv);
+void bp_agg_hw_moderate(struct bp_agg_pair *pair);
+void bp_agg_hw_moderate_all(struct bp_agg *priv);
 const char *bp_agg_hw_queue_error(u32 code);
 
 /* bp_agg_ring.c */
@@ -436,6 +444,13 @@ struct sk_buff *bp_agg_xdp_run(struct bp_agg_rx *rx, struct bpf_prog *prog,
 void bp_agg_xdp_flush(struct bp_agg_rx *rx);
 int bp_agg_bpf(struct net_device *dev, struct netdev_bpf *bpf);
 u32 bp_agg_xdp_max_mtu(void);
+
+/* bp_agg_dim.c */
+struct bp_agg_coalesce bp_agg_dim_moderation(const struct bp_agg_pair *pair);
+void bp_agg_dim_init(struct bp_agg_pair *pair);
+void bp_agg_dim_sample(struct bp_agg_pair *pair);
+void bp_agg_dim_stop(struct bp_agg_pair *pair);
+void bp_agg_set_adaptive(struct bp_agg *priv, bool on);
 
 /* bp_agg_irq.c */
 int bp_agg_vectors_alloc(struct bp_agg *priv);

@@ -3,6 +3,7 @@
 #ifndef BP_AGG_COMPAT_H
 #define BP_AGG_COMPAT_H
 
+#include <linux/dim.h>
 #include <linux/ethtool.h>
 #include <linux/hrtimer.h>
 #include <linux/netdevice.h>
@@ -43,6 +44,15 @@ static inline void bp_agg_timer_setup(struct hrtimer *timer,
 #else
 	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_SOFT);
 	timer->function = expired;
+#endif
+}
+
+static inline void bp_agg_net_dim(struct dim *dim, struct dim_sample *sample)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+	net_dim(dim, sample);
+#else
+	net_dim(dim, *sample);
 #endif
 }
 

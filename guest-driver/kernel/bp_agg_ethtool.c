@@ -86,9 +86,9 @@ static const struct bp_agg_counter bp_agg_device_counters[] = {
 
 static_assert(ARRAY_SIZE(bp_agg_device_counters) <= BP_AGG_STAT_BYTES / 8);
 
-/* Of each pair: both directions, and the interrupts. */
+/* Of each pair: both directions, interrupts, and their moderation. */
 #define BP_AGG_PAIR_COUNTERS (ARRAY_SIZE(bp_agg_tx_counters) + \
-			      ARRAY_SIZE(bp_agg_rx_counters) + 1)
+			      ARRAY_SIZE(bp_agg_rx_counters) + 2)
 
 static void bp_agg_get_drvinfo(struct net_device *dev,
 			       struct ethtool_drvinfo *info)
@@ -124,6 +124,7 @@ static void bp_agg_pair_strings(u32 pair, u8 **data)
 	u32 i;
 
 	ethtool_sprintf(data, "pair%u_interrupts", pair);
+	ethtool_sprintf(data, "pair%u_adaptations", pair);
 	for (i = 0; i < ARRAY_SIZE(bp_agg_tx_counters); i++)
 		ethtool_sprintf(data, "tx%u_%s", pair,
 				bp_agg_tx_counters[i].name);
@@ -183,6 +184,7 @@ static void bp_agg_get_ethtool_stats(struct net_device *dev,
 		if (i < priv->pair_count && test_bit(BP_AGG_UP, &priv->flags))
 			bp_agg_tx_settle(&pair->tx);
 		*data++ = READ_ONCE(pair->interrupts);
+		*data++ = READ_ONCE(pair->adaptations);
 		data = bp_agg_copy(data, &pair->tx.stats, &pair->tx.sync,
 				   bp_agg_tx_counters,
 				   ARRAY_SIZE(bp_agg_tx_counters));
@@ -318,6 +320,7 @@ static int bp_agg_get_coalesce(struct net_device *dev,
 {
 	struct bp_agg *priv = netdev_priv(dev);
 
+	coalesce->use_adaptive_rx_coalesce = priv->adaptive;
 	coalesce->rx_coalesce_usecs = priv->rx_coalesce.usecs;
 	coalesce->rx_max_coalesced_frames = priv->rx_coalesce.frames;
 	coalesce->tx_coalesce_usecs = priv->tx_coalesce.usecs;
@@ -334,7 +337,8 @@ static int bp_agg_set_coalesce(struct net_device *dev,
 
 	bool moderates = priv->offered & BP_AGG_FEATURE_MODERATION;
 
-	if (!moderates && (coalesce->rx_coalesce_usecs ||
+	if (!moderates && (coalesce->use_adaptive_rx_coalesce ||
+			   coalesce->rx_coalesce_usecs ||
 			   coalesce->rx_max_coalesced_frames)) {
 		NL_SET_ERR_MSG_MOD(extack, "device does not moderate interrupts");
 		return -EOPNOTSUPP;
@@ -349,8 +353,9 @@ static int bp_agg_set_coalesce(struct net_device *dev,
 	priv->rx_coalesce.frames = coalesce->rx_max_coalesced_frames;
 	priv->tx_coalesce.usecs = coalesce->tx_coalesce_usecs;
 	priv->tx_coalesce.frames = coalesce->tx_max_coalesced_frames;
+	bp_agg_set_adaptive(priv, coalesce->use_adaptive_rx_coalesce);
 	if (test_bit(BP_AGG_UP, &priv->flags))
-		bp_agg_hw_moderate(priv);
+		bp_agg_hw_moderate_all(priv);
 	return 0;
 }
 
@@ -396,7 +401,8 @@ static int bp_agg_set_tunable(struct net_device *dev,
 
 const struct ethtool_ops bp_agg_ethtool_ops = {
 	.supported_coalesce_params = ETHTOOL_COALESCE_USECS |
-				     ETHTOOL_COALESCE_MAX_FRAMES,
+				     ETHTOOL_COALESCE_MAX_FRAMES |
+				     ETHTOOL_COALESCE_USE_ADAPTIVE_RX,
 	.get_drvinfo = bp_agg_get_drvinfo,
 	.get_link = ethtool_op_get_link,
 	.get_link_ksettings = bp_agg_get_link_ksettings,

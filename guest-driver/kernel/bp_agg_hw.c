@@ -275,23 +275,34 @@ int bp_agg_hw_pair_disable(struct bp_agg_pair *pair)
 }
 
 /**
- * bp_agg_hw_moderate() - set the moderation of receive interrupts
- * @priv: device that is up
+ * bp_agg_hw_moderate() - set the moderation of a pair's receive interrupts
+ * @pair: queue pair
  */
-void bp_agg_hw_moderate(struct bp_agg *priv)
+void bp_agg_hw_moderate(struct bp_agg_pair *pair)
 {
-	u32 i;
+	struct bp_agg *priv = pair->priv;
+	u32 rx = bp_agg_block(pair->rx.ring.block);
+	struct bp_agg_coalesce coalesce = priv->rx_coalesce;
 
 	if (!(priv->offered & BP_AGG_FEATURE_MODERATION))
 		return;
-	for (i = 0; i < priv->pair_count; i++) {
-		u32 rx = bp_agg_block(priv->pairs[i].rx.ring.block);
+	if (READ_ONCE(priv->adaptive))
+		coalesce = bp_agg_dim_moderation(pair);
+	bp_agg_write(priv, rx + BP_AGG_QUEUE_MODERATION_USECS, coalesce.usecs);
+	bp_agg_write(priv, rx + BP_AGG_QUEUE_MODERATION_FRAMES,
+		     coalesce.frames);
+}
 
-		bp_agg_write(priv, rx + BP_AGG_QUEUE_MODERATION_USECS,
-			     priv->rx_coalesce.usecs);
-		bp_agg_write(priv, rx + BP_AGG_QUEUE_MODERATION_FRAMES,
-			     priv->rx_coalesce.frames);
-	}
+/**
+ * bp_agg_hw_moderate_all() - set the moderation of all receive interrupts
+ * @priv: device that is up
+ */
+void bp_agg_hw_moderate_all(struct bp_agg *priv)
+{
+	u32 i;
+
+	for (i = 0; i < priv->pair_count; i++)
+		bp_agg_hw_moderate(&priv->pairs[i]);
 }
 
 /**
@@ -312,7 +323,6 @@ int bp_agg_hw_enable(struct bp_agg *priv)
 	bp_agg_write(priv, BP_AGG_REG_PACKET_FILTER, priv->filter);
 	bp_agg_write64(priv, BP_AGG_REG_MULTICAST_FILTER,
 		       priv->multicast_filter);
-	bp_agg_hw_moderate(priv);
 	bp_agg_write(priv, BP_AGG_REG_CONTROL, BP_AGG_CONTROL_ENABLE);
 
 	status = bp_agg_read(priv, BP_AGG_REG_STATUS);

@@ -25,6 +25,7 @@ static int bp_agg_pairs_init(struct bp_agg *priv)
 		pair->index = i;
 		u64_stats_init(&pair->tx.sync);
 		u64_stats_init(&pair->rx.sync);
+		bp_agg_dim_init(pair);
 		netif_napi_add(priv->dev, &pair->napi, bp_agg_poll);
 	}
 	return 0;

@@ -71,6 +71,7 @@ int bp_agg_pair_start(struct bp_agg_pair *pair)
 
 	/* An interrupt finds NAPI enabled, or it would be lost. */
 	napi_enable(&pair->napi);
+	bp_agg_hw_moderate(pair);
 	bp_agg_hw_queue_enable(priv, &pair->tx.ring, vector);
 	bp_agg_hw_queue_enable(priv, &pair->rx.ring, vector);
 	err = bp_agg_hw_pair_check(pair);
@@ -114,6 +115,7 @@ int bp_agg_pair_stop(struct bp_agg_pair *pair)
 	int err;
 
 	napi_disable(&pair->napi);
+	bp_agg_dim_stop(pair);
 	err = bp_agg_hw_pair_disable(pair);
 	if (err == -EIO) {
 		netdev_err(priv->dev, "pair %u does not stop, resetting\n",
@@ -161,6 +163,8 @@ int bp_agg_poll(struct napi_struct *napi, int budget)
 		work = bp_agg_rx_poll(&pair->rx, budget);
 		if (work >= budget)
 			return budget;
+		if (READ_ONCE(pair->priv->adaptive))
+			bp_agg_dim_sample(pair);
 	}
 	if (!napi_complete_done(napi, work) || READ_ONCE(pair->resting))
 		return work;
