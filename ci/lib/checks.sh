@@ -37,8 +37,8 @@ check_qemu_config() {
     "$ROOT/qemu-config/test"
 }
 
-# The driver once more, with every warning an error, sparse, and its own tests.
+# The driver once more, for each kernel it is for, with every warning an error, sparse, and its own tests.
 check_driver() {
     say 'guest driver'
-    "$ROOT/images/check-driver"
+    "$ROOT/images/check-driver" trixie bookworm backports
 }

@@ -77,6 +77,8 @@ copy_modules() {
     mkdir -p "$target"
     cp "$source"/modules.{builtin,builtin.modinfo,order} "$target/"
     while read -r name; do
+        # What one release has as a module may be part of another's kernel.
+        ! grep -q "/$name\.ko$" "$source/modules.builtin" || continue
         for file in $(module_files "$source/modules.dep" "$name"); do
             copy_module "$root" "$source/$file" "$target/$file"
         done

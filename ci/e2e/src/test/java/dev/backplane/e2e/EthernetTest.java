@@ -126,24 +126,8 @@ class EthernetTest {
 
     @Test
     void tcpCarriesAFileIntactBothWays() {
-        for (int[] pair : new int[][] {{1, 2}, {2, 1}}) {
-            Guest from = CLUSTER.node(pair[0]);
-            Guest to = CLUSTER.node(pair[1]);
-            from.exec("head -c 20000000 /dev/urandom > /tmp/sent").ok();
-            // The open pipe is its standard input: at the end of that nc would close the connection.
-            Execution receiver = to.start("rm -f /tmp/open; mkfifo /tmp/open;"
-                    + " nc -l -p 5555 < /tmp/open > /tmp/received & exec 3> /tmp/open; wait");
-            to.exec("until cat /proc/net/tcp /proc/net/tcp6 | grep -q ':15B3 .* 0A '; do sleep 0.1; done")
-                    .ok();
-            from.exec("nc " + Cluster.address(pair[1]) + " 5555 < /tmp/sent", LONG)
-                    .ok();
-            receiver.await(LONG).ok();
-            assertEquals(
-                    from.exec("sha256sum < /tmp/sent").ok().out(),
-                    to.exec("sha256sum < /tmp/received").ok().out());
-            from.exec("rm /tmp/sent").ok();
-            to.exec("rm /tmp/received").ok();
-        }
+        Tcp.transfer(CLUSTER, 1, 2, 20_000_000);
+        Tcp.transfer(CLUSTER, 2, 1, 20_000_000);
     }
 
     @ParameterizedTest

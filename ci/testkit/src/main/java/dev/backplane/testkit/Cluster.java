@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.IntFunction;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
@@ -37,6 +38,7 @@ public final class Cluster
     private final int cpus;
     private final GuestRunner runner;
     private final IntFunction<List<String>> devices;
+    private final IntFunction<GuestImage> images;
     private final boolean shared;
     private final Map<String, Guest> guests = new LinkedHashMap<>();
 
@@ -50,6 +52,7 @@ public final class Cluster
             int cpus,
             GuestRunner runner,
             IntFunction<List<String>> devices,
+            IntFunction<GuestImage> images,
             boolean shared) {
         this.nodes = nodes;
         this.serverArguments = List.copyOf(serverArguments);
@@ -57,33 +60,46 @@ public final class Cluster
         this.cpus = cpus;
         this.runner = runner;
         this.devices = devices;
+        this.images = images;
         this.shared = shared;
     }
 
     /** A server with {@code nodes} nodes, and a guest for each, run as {@link GuestRunner#chosen} says. */
     public static Cluster of(int nodes) {
         return new Cluster(
-                nodes, List.of(), GuestConfig.DEFAULT_MEGABYTES, 1, GuestRunner.chosen(), id -> List.of(), false);
+                nodes,
+                List.of(),
+                GuestConfig.DEFAULT_MEGABYTES,
+                1,
+                GuestRunner.chosen(),
+                id -> List.of(),
+                id -> GuestImage.fromEnvironment(),
+                false);
     }
 
     /** The same with more arguments for {@code backplane serve}; one may be a topology with the nodes that it needs. */
     public Cluster withServerArguments(String... arguments) {
-        return new Cluster(nodes, List.of(arguments), megabytes, cpus, runner, devices, shared);
+        return new Cluster(nodes, List.of(arguments), megabytes, cpus, runner, devices, images, shared);
     }
 
     /** The same with guests of another size. */
     public Cluster withGuests(int mib, int processors) {
-        return new Cluster(nodes, serverArguments, mib, processors, runner, devices, shared);
+        return new Cluster(nodes, serverArguments, mib, processors, runner, devices, images, shared);
     }
 
     /** The same with QEMU run in another way. */
     public Cluster withRunner(GuestRunner other) {
-        return new Cluster(nodes, serverArguments, megabytes, cpus, other, devices, shared);
+        return new Cluster(nodes, serverArguments, megabytes, cpus, other, devices, images, shared);
     }
 
     /** The same with more QEMU arguments for the guest of each node, whose id the function gets. */
     public Cluster withDevices(IntFunction<List<String>> arguments) {
-        return new Cluster(nodes, serverArguments, megabytes, cpus, runner, arguments, shared);
+        return new Cluster(nodes, serverArguments, megabytes, cpus, runner, arguments, images, shared);
+    }
+
+    /** The same with a kernel and image for the guest of each node, whose id the function gets. */
+    public Cluster withImages(IntFunction<GuestImage> other) {
+        return new Cluster(nodes, serverArguments, megabytes, cpus, runner, devices, other, shared);
     }
 
     /**
@@ -91,7 +107,7 @@ public final class Cluster
      * that takes a guest down brings it up again.
      */
     public Cluster shared() {
-        return new Cluster(nodes, serverArguments, megabytes, cpus, runner, devices, true);
+        return new Cluster(nodes, serverArguments, megabytes, cpus, runner, devices, images, true);
     }
 
     /** The guest of that name. */
@@ -147,10 +163,11 @@ public final class Cluster
             if (!arguments.contains("--topology")) {
                 arguments.addAll(0, List.of("--nodes", Integer.toString(nodes)));
             }
-            GuestImage image = GuestImage.fromEnvironment();
+            List<GuestImage> provided =
+                    IntStream.rangeClosed(1, nodes).mapToObj(images).toList();
             server = DeviceServer.start(Files.createDirectory(directory.resolve("run")), arguments);
             for (int id = 1; id <= nodes; id++) {
-                Guest g = boot(image, id);
+                Guest g = boot(provided.get(id - 1), id);
                 guests.put(g.name(), g);
             }
             guests.values().forEach(Guest::awaitBooted);

@@ -133,8 +133,13 @@ public final class Guest implements AutoCloseable {
 
     /** Boots the guest again by its own kernel ({@code reboot -f}) and waits until it is up. */
     public void reboot() {
+        rebootBy("echo b > /proc/sysrq-trigger");
+    }
+
+    /** Runs a script that ends with another kernel at work, {@code kexec -e} for instance, and waits until that is up. */
+    public void rebootBy(String script) {
         agent.rebooting();
-        agent.run("echo b > /proc/sysrq-trigger");
+        agent.run(script);
         awaitBooted();
     }
 

@@ -39,8 +39,22 @@ public record GuestImage(Path qemu, Path kernel, List<Path> initrds, String kern
                 || !values.containsKey("BACKPLANE_KERNEL")
                 || !values.containsKey("BACKPLANE_INITRD")
                 || !values.containsKey("BACKPLANE_DRIVER_INITRD")) {
-            values.putAll(provide());
+            values.putAll(provide("all"));
         }
+        return of(values);
+    }
+
+    /**
+     * The image with another kernel, for guests of different kernels side by side.
+     *
+     * @param release a name that {@code images/provide --release} knows: {@code bookworm}, {@code trixie}, {@code
+     *     backports}
+     */
+    public static GuestImage ofRelease(String release) {
+        return of(provide("all", "--release", release));
+    }
+
+    private static GuestImage of(Map<String, String> values) {
         List<Path> initrds = new ArrayList<>();
         initrds.add(existing(values, "BACKPLANE_INITRD"));
         if (values.containsKey("BACKPLANE_DRIVER_INITRD")) {
@@ -63,10 +77,12 @@ public record GuestImage(Path qemu, Path kernel, List<Path> initrds, String kern
         return Path.of(value);
     }
 
-    private static Map<String, String> provide() {
+    private static Map<String, String> provide(String... arguments) {
         Path script = Project.root().resolve("images/provide");
+        List<String> command = new ArrayList<>(List.of(script.toString()));
+        command.addAll(List.of(arguments));
         try {
-            Process p = new ProcessBuilder(script.toString(), "all")
+            Process p = new ProcessBuilder(command)
                     .redirectError(ProcessBuilder.Redirect.INHERIT)
                     .start();
             Map<String, String> values = new HashMap<>();
@@ -83,7 +99,7 @@ public record GuestImage(Path qemu, Path kernel, List<Path> initrds, String kern
                 throw new IllegalStateException(script + " did not end within " + PROVIDE_MINUTES + " minutes");
             }
             if (p.exitValue() != 0) {
-                throw new IllegalStateException(script + " all failed with exit code " + p.exitValue());
+                throw new IllegalStateException(String.join(" ", command) + " failed with exit code " + p.exitValue());
             }
             return values;
         } catch (IOException e) {
