@@ -8,5 +8,8 @@ final class Clusters {
     /** Three nodes: enough to tell "the others" from "the target". */
     static final Cluster THREE = Cluster.of(3).shared();
 
+    /** Two nodes with two processors each, and so with two queue pairs. */
+    static final Cluster TWO_QUEUES = Cluster.of(2).withGuests(256, 2).shared();
+
     private Clusters() {}
 }
