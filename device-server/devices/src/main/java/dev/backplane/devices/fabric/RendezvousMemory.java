@@ -26,6 +26,7 @@ public final class RendezvousMemory {
     static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
     static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
     static final VarHandle INTS = INT.varHandle();
+    static final VarHandle LONGS = LONG.varHandle();
 
     /** Bytes of an entry of the cell table: link and reference count. */
     private static final int CELL_ENTRY = 8;

@@ -11,14 +11,23 @@ import java.util.concurrent.atomic.AtomicLong;
  *
  * <p>Any thread, no lock: {@code available} is lowered first, so that whoever lowered it by n owns n entries; it is
  * raised only after the entries are stored. Then head and tail move by one atomic add for a whole batch. Between a
- * neighbour's add and its store of an entry, a few instructions, one may have to wait for that entry.
+ * neighbour's add and its access to an entry, a few instructions, one may have to wait for that entry.
+ *
+ * <p>The race: a thread loses its processor between its add and its access, and meanwhile others go once around the ring
+ * and meet it at the same entry. So an entry has the lap that it is for beside the slot, and each access waits for its
+ * own: first the giver of a lap, then its taker, who leaves the entry to the giver of the next.
  */
 final class SlotRing {
     private static final int EMPTY = 0;
+    /** Bytes of an entry: the slot, 0 for none, in the lower half, the lap in the upper. */
+    private static final int ENTRY = 8;
+
+    private static final int SPINS = 200;
 
     private final MemorySegment memory;
     private final long ring;
     private final int mask;
+    private final int lapShift;
     private final AtomicInteger available = new AtomicInteger();
     private final AtomicLong head = new AtomicLong();
     private final AtomicLong tail = new AtomicLong();
@@ -28,8 +37,9 @@ final class SlotRing {
         this.memory = memory;
         this.ring = ring;
         this.mask = entries(slots) - 1;
+        this.lapShift = Integer.numberOfTrailingZeros(mask + 1);
         for (int i = 0; i <= mask; i++) {
-            memory.set(RendezvousMemory.INT, ring + 4L * i, i < free ? i + 1 : EMPTY);
+            memory.set(RendezvousMemory.LONG, ring + (long) ENTRY * i, i < free ? i + 1 : EMPTY);
         }
         tail.set(free);
         available.set(free);
@@ -42,7 +52,7 @@ final class SlotRing {
 
     /** Bytes of the ring for that many slots. */
     static long bytes(int slots) {
-        return 4L * entries(slots);
+        return (long) ENTRY * entries(slots);
     }
 
     /** Slots in the ring, as of now. */
@@ -62,12 +72,14 @@ final class SlotRing {
         long from = head.getAndAdd(n);
         for (int i = 0; i < n; i++) {
             long entry = entry(from + i);
-            int slot;
-            while ((slot = (int) RendezvousMemory.INTS.getAcquire(memory, entry)) == EMPTY) {
-                Thread.onSpinWait();
+            int lap = lap(from + i);
+            long value = (long) RendezvousMemory.LONGS.getAcquire(memory, entry);
+            for (int spins = 0; (int) value == EMPTY || (int) (value >>> 32) != lap; spins++) {
+                pause(spins);
+                value = (long) RendezvousMemory.LONGS.getAcquire(memory, entry);
             }
-            RendezvousMemory.INTS.setRelease(memory, entry, EMPTY);
-            out[at + i] = slot;
+            RendezvousMemory.LONGS.setRelease(memory, entry, (long) (lap + 1) << 32);
+            out[at + i] = (int) value;
         }
         return true;
     }
@@ -77,15 +89,30 @@ final class SlotRing {
         long to = tail.getAndAdd(n);
         for (int i = 0; i < n; i++) {
             long entry = entry(to + i);
-            while ((int) RendezvousMemory.INTS.getAcquire(memory, entry) != EMPTY) {
-                Thread.onSpinWait();
+            long empty = (long) lap(to + i) << 32;
+            for (int spins = 0; (long) RendezvousMemory.LONGS.getAcquire(memory, entry) != empty; spins++) {
+                pause(spins);
             }
-            RendezvousMemory.INTS.setRelease(memory, entry, from[at + i]);
+            RendezvousMemory.LONGS.setRelease(memory, entry, empty | from[at + i]);
         }
         available.getAndAdd(n);
     }
 
+    /** A neighbour that takes longer than a few instructions has lost its processor: it may have this one. */
+    @SuppressWarnings("ThreadPriorityCheck") // nothing relies on it
+    private static void pause(int spins) {
+        if (spins < SPINS) {
+            Thread.onSpinWait();
+        } else {
+            Thread.yield();
+        }
+    }
+
+    private int lap(long position) {
+        return (int) (position >>> lapShift);
+    }
+
     private long entry(long position) {
-        return ring + 4L * ((int) position & mask);
+        return ring + (long) ENTRY * ((int) position & mask);
     }
 }
