@@ -188,7 +188,7 @@ class TapUplinkTest {
     }
 
     @Test
-    void theServerEndsAndTheInterfaceIsGone() throws Exception {
+    void aSignalEndsTheServerInOrder() throws Exception {
         awaitLink("up");
         server.signal("TERM");
         assertEquals(0, server.awaitExit(), server.log());
