@@ -2,6 +2,7 @@
 package dev.backplane.bench;
 
 import dev.backplane.testkit.DeviceServer;
+import dev.backplane.testkit.GuestFailure;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -63,6 +64,11 @@ final class ScaleCase implements Case {
                 }
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
+            } catch (GuestFailure e) {
+                // What the other sizes have shown is not lost with it.
+                context.missing(
+                        "scale, " + nodes + " nodes",
+                        e.getMessage().lines().findFirst().orElse(""));
             }
         });
         return measures.all();
