@@ -4,6 +4,7 @@ package dev.backplane.e2e;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.backplane.testkit.Cluster;
 import dev.backplane.testkit.Execution;
@@ -96,6 +97,7 @@ class LifecycleTest {
                     .ok()
                     .out();
             assertTrue(out.contains(" 0% packet loss"), out);
+            assertHeldWithinQuota("node3");
             flood.kill(2);
             flood.await(LONG);
         } finally {
@@ -103,6 +105,20 @@ class LifecycleTest {
         }
         CLUSTER.node(1).exec("ping -c 3 -i 0.2 -W 10 " + Cluster.address(3)).ok();
         assertNothingHeld();
+    }
+
+    /** What is flooded may go beyond by an eighth (device-server/devices/README.md). */
+    private static void assertHeldWithinQuota(String port) {
+        JsonNode memory = CLUSTER.server().api().get("/memory");
+        for (JsonNode p : memory.path("ports")) {
+            if (p.path("port").asText().equals(port)) {
+                long quota = p.path("quota_bytes").asLong(-1);
+                long held = p.path("held_bytes").asLong(-1);
+                assertTrue(held > 0 && held <= quota + quota / 8, memory.toString());
+                return;
+            }
+        }
+        throw new AssertionError("no port " + port + ": " + memory);
     }
 
     private static void putAndGet(int from, int to, int ring) {
