@@ -17,6 +17,9 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** Guests and drivers that come and go while the others work. */
 @Timeout(300)
 class LifecycleTest {
+    /** Receive buffers of a guest, as the driver sets them up; each takes one frame here. */
+    private static final int RING = 512;
+
     private static final Duration LONG = Duration.ofMinutes(2);
 
     @RegisterExtension
@@ -91,7 +94,11 @@ class LifecycleTest {
         CLUSTER.node(2).exec("ping -c 2 -i 0.2 -W 5 " + Cluster.address(3)).ok();
         third.qmp().execute("stop", JsonNodeFactory.instance.objectNode());
         try {
-            Execution flood = CLUSTER.node(2).start("ping -f -s 8000 -w 100 " + Cluster.address(3));
+            Guest sender = CLUSTER.node(2);
+            long sent = Guests.counters(sender, "tx\\d_packets");
+            Execution flood = sender.start("ping -f -s 8000 -w 100 " + Cluster.address(3));
+            // Until its ring is full, the frames go to the stopped guest's own memory.
+            Guests.awaitCounters(sender, "tx\\d_packets", sent + 2 * RING);
             String out = CLUSTER.node(1)
                     .exec("ping -c 50 -i 0.02 " + Cluster.address(2), LONG)
                     .ok()
