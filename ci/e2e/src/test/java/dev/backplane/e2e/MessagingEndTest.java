@@ -118,8 +118,8 @@ class MessagingEndTest {
         List<Execution> waiting = new ArrayList<>();
         waiting.add(guest.start("exec bp-get --listen --ring 5"));
         waiting.add(guest.start("exec bp-get --listen --poll --ring 6"));
-        waiting.add(guest.start("exec bp-get --remote --node 1 --ring 7"));
         guest.start("exec bp-get --listen --shared --ring 7").awaitOutput("ring 7", LONG);
+        waiting.add(guest.start("exec bp-get --remote --node 1 --ring 7"));
         waiting.get(0).awaitOutput("ring 5", LONG);
         waiting.get(1).awaitOutput("ring 6", LONG);
         CLUSTER.server().kill();

@@ -23,6 +23,9 @@ import java.util.function.BooleanSupplier;
 public final class Qmp implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();
 
+    /** QEMU answers once it has read kernel and image, which takes long where the disk is cold and slow. */
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+
     private final SocketChannel channel;
     private final List<JsonNode> events = new ArrayList<>();
     private JsonNode answer;
@@ -53,7 +56,7 @@ public final class Qmp implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        await(() -> answer != null, Duration.ofSeconds(20), command);
+        await(() -> answer != null, LIMIT, command);
         if (answer.has("error")) {
             throw new GuestFailure(
                     "QMP " + command + ": " + answer.path("error").path("desc").asText());
