@@ -17,23 +17,23 @@ final class OvsDpdk implements AutoCloseable {
                 mount --rbind /proc "$1/proc"
                 mount --rbind /sys "$1/sys"
                 for scratch in tmp run var/run; do mount -t tmpfs none "$1/$scratch"; done
-                mount --bind "$2" "$1/work"
+                mount --bind "$2" "$1/home"
                 exec chroot "$1" /bin/sh -euc "$3"' sh "$1" "$2" '
                     export OVS_RUNDIR=/run/openvswitch OVS_DBDIR=/tmp OVS_LOGDIR=/tmp
                     mkdir -p /run/openvswitch
                     cd /tmp
                     ovsdb-tool create conf.db /usr/share/openvswitch/vswitch.ovsschema >&2
-                    ovsdb-server conf.db --remote=punix:/run/openvswitch/db.sock --pidfile=/work/ovsdb.pid --detach \\
+                    ovsdb-server conf.db --remote=punix:/run/openvswitch/db.sock --pidfile=/home/ovsdb.pid --detach \\
                         --log-file=/tmp/ovsdb.log >&2
                     ovs-vsctl --no-wait init >&2
                     ovs-vsctl --no-wait set Open_vSwitch . other_config:dpdk-init=true \\
                         "other_config:dpdk-extra=--legacy-mem --no-huge --no-pci -m 256" >&2
-                    /usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk --pidfile=/work/vswitchd.pid --detach \\
+                    /usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk --pidfile=/home/vswitchd.pid --detach \\
                         --log-file=/tmp/vswitchd.log >/dev/null 2>/tmp/errors || { tail -n 1 /tmp/errors >&2; exit 1; }
                     ovs-vsctl --timeout=20 add-br br0 -- set bridge br0 datapath_type=netdev >&2
                     for n in 1 2; do
                         ovs-vsctl --timeout=20 add-port br0 "v$n" -- set Interface "v$n" type=dpdkvhostuserclient \\
-                            options:vhost-server-path="/work/ovs$n" 2>/tmp/errors >&2
+                            options:vhost-server-path="/home/ovs$n" 2>/tmp/errors >&2
                         if grep -q Error /tmp/errors; then
                             tail -n 3 /tmp/vswitchd.log >&2
                             exit 1
@@ -41,7 +41,7 @@ final class OvsDpdk implements AutoCloseable {
                     done
                     echo ready
                     cat >/dev/null
-                    kill "$(cat /work/vswitchd.pid)" "$(cat /work/ovsdb.pid)"'
+                    kill "$(cat /home/vswitchd.pid)" "$(cat /home/ovsdb.pid)"'
             """;
 
     private final Helper helper;

@@ -167,8 +167,7 @@ public final class Cluster
                     IntStream.rangeClosed(1, nodes).mapToObj(images).toList();
             server = DeviceServer.start(Files.createDirectory(directory.resolve("run")), arguments);
             for (int id = 1; id <= nodes; id++) {
-                Guest g = boot(provided.get(id - 1), id);
-                guests.put(g.name(), g);
+                boot(provided.get(id - 1), id);
             }
             guests.values().forEach(Guest::awaitBooted);
         } catch (RuntimeException | IOException e) {
@@ -182,7 +181,7 @@ public final class Cluster
         }
     }
 
-    private Guest boot(GuestImage image, int id) throws IOException {
+    private void boot(GuestImage image, int id) throws IOException {
         String name = "node" + id;
         GuestConfig config = GuestConfig.named(name)
                 .withMegabytes(megabytes)
@@ -191,8 +190,9 @@ public final class Cluster
                 .withDevices(server.devices(name))
                 .withDevices(devices.apply(id));
         Guest g = new Guest(runner, image, config, Files.createDirectory(directory.resolve(name)));
+        // Known before it starts: one that fails half-way is ended, too.
+        guests.put(name, g);
         g.start();
-        return g;
     }
 
     @Override

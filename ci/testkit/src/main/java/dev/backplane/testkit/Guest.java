@@ -148,8 +148,13 @@ public final class Guest implements AutoCloseable {
         stopping = true;
         if (instance != null) {
             instance.kill();
-            agent.close();
-            qmp.close();
+            // A guest that failed to start may have neither.
+            if (agent != null) {
+                agent.close();
+            }
+            if (qmp != null) {
+                qmp.close();
+            }
         }
     }
 
