@@ -35,7 +35,7 @@ public final class FabricCore {
         this.stuckNanos = config.stuckMillis() * 1_000_000L;
         this.waiters = new MemoryWaitQueue(workers, this.memory, grantCells);
         this.ageing = workers.timers().timer(this::age);
-        armAgeing();
+        armAgeing(workers.timers().now());
     }
 
     public FabricConfig config() {
@@ -86,15 +86,17 @@ public final class FabricCore {
     }
 
     private void age() {
-        int oldest = seconds() - config.macAgeSeconds();
+        // One reading of the clock for all: the next look is due a period after this one, however long this one takes.
+        long now = timers().now();
+        int seconds = (int) (now / SECOND);
         for (ForwardingDomain d : domains.values()) {
-            d.age(oldest, seconds());
+            d.age(seconds - config.macAgeSeconds(), seconds);
         }
-        armAgeing();
+        armAgeing(now);
     }
 
-    private void armAgeing() {
-        ageing.arm(timers().now() + Math.max(1, config.macAgeSeconds() / 8) * SECOND);
+    private void armAgeing(long now) {
+        ageing.arm(now + Math.max(1, config.macAgeSeconds() / 8) * SECOND);
     }
 
     /** Ends what runs by itself. */
