@@ -234,15 +234,19 @@ void bp_ring_release(struct bp_ring *ring)
 /* Whether so much is there, or the ring is too full for more to come: 1, 0, or negative. */
 static int look_when(struct bp_ring *ring, uint64_t elements, uint64_t bytes)
 {
-	/* Race: before tail, which covers all elements that were counted. Partner: RingBuffer.commit(). */
-	const uint64_t count = bp_load64(&ring->header->elements);
+	/*
+	 * Race: tail is stored before the count, and an element was taken by its tail before it was counted: then there is
+	 * nothing left, not 2^64 - 1 elements. Loaded before tail, which so covers all that were counted. Partner:
+	 * RingBuffer.commit() (device server, package imm).
+	 */
+	const int64_t left = (int64_t)(bp_load64(&ring->header->elements) - ring->taken);
 	int ready = look(ring);
 
 	if (ready > 0)
 		ready = refresh(ring);
 	if (ready < 0)
 		return ready;
-	if (elements && count - ring->taken >= elements)
+	if (elements && left > 0 && (uint64_t)left >= elements)
 		return 1;
 	if (bytes && ring->tail - ring->next >= bytes)
 		return 1;

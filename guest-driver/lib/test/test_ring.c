@@ -258,6 +258,27 @@ static void a_wait_for_more_ends_when_there_is_more(void)
 	model_free(model);
 }
 
+/* The module stores tail first: a consumer that is awake takes the element before it is counted. */
+static void what_was_taken_before_it_was_counted_is_no_element(void)
+{
+	struct model *model = model_new(BP_OPEN_SLEEP);
+	struct model_ring *ring = model_ring_new(model, CAPACITY);
+	struct bp_element element;
+
+	CHECK(model_put(ring, "", 0, 0));
+	ring->header->elements--;
+	CHECK_EQUAL(1, bp_ring_next(&ring->ring, &element));
+	CHECK_EQUAL(0, ready_when(ring, 1, 0));
+	CHECK_EQUAL(0, ready_when(ring, UINT64_MAX, 0));
+	CHECK_EQUAL(0, bp_ring_wait(&ring->ring, 0));
+	ring->header->elements++;
+	CHECK_EQUAL(0, ready_when(ring, 1, 0));
+	CHECK(model_put(ring, "", 0, 0));
+	CHECK_EQUAL(1, ready_when(ring, 1, 0));
+	model_ring_free(ring);
+	model_free(model);
+}
+
 static void a_ring_too_full_for_more_ends_the_wait(void)
 {
 	struct model *model = model_new(BP_OPEN_SLEEP);
@@ -307,6 +328,7 @@ int main(void)
 	RUN(a_dead_module_is_noticed_by_polling);
 	RUN(waits_end_after_their_time);
 	RUN(a_wait_for_more_ends_when_there_is_more);
+	RUN(what_was_taken_before_it_was_counted_is_no_element);
 	RUN(a_ring_too_full_for_more_ends_the_wait);
 	RUN(others_consume_a_shared_ring);
 	return 0;
