@@ -10,13 +10,11 @@ import java.lang.foreign.MemorySegment;
  */
 public final class FrameCursor {
     private final RendezvousMemory memory;
-    private final MemorySegment segment;
     private int cell;
     private int at;
 
     public FrameCursor(RendezvousMemory memory) {
         this.memory = memory;
-        this.segment = memory.segment();
     }
 
     /** Goes to the frame's first byte. */
@@ -41,7 +39,7 @@ public final class FrameCursor {
         int done = 0;
         while (done < bytes) {
             int n = piece(bytes - done);
-            int part = InternetChecksum.sum(segment, memory.cellOffset(cell) + at, n);
+            int part = InternetChecksum.sum(memory.segment(), memory.cellOffset(cell) + at, n);
             sum += (done & 1) == 0 ? part : InternetChecksum.swap(part);
             at += n;
             done += n;
@@ -54,7 +52,7 @@ public final class FrameCursor {
         int done = 0;
         while (done < bytes) {
             int n = piece(bytes - done);
-            from.read(iova + done, segment, memory.cellOffset(cell) + at, n);
+            from.read(iova + done, memory.segment(), memory.cellOffset(cell) + at, n);
             at += n;
             done += n;
         }
@@ -65,7 +63,7 @@ public final class FrameCursor {
         int done = 0;
         while (done < bytes) {
             int n = piece(bytes - done);
-            MemorySegment.copy(from, offset + done, segment, memory.cellOffset(cell) + at, n);
+            MemorySegment.copy(from, offset + done, memory.segment(), memory.cellOffset(cell) + at, n);
             at += n;
             done += n;
         }
@@ -76,7 +74,7 @@ public final class FrameCursor {
         int done = 0;
         while (done < bytes) {
             int n = piece(bytes - done);
-            to.write(iova + done, segment, memory.cellOffset(cell) + at, n);
+            to.write(iova + done, memory.segment(), memory.cellOffset(cell) + at, n);
             at += n;
             done += n;
         }
@@ -87,7 +85,7 @@ public final class FrameCursor {
         int done = 0;
         while (done < bytes) {
             int n = piece(bytes - done);
-            MemorySegment.copy(segment, memory.cellOffset(cell) + at, to, offset + done, n);
+            MemorySegment.copy(memory.segment(), memory.cellOffset(cell) + at, to, offset + done, n);
             at += n;
             done += n;
         }

@@ -2,7 +2,6 @@
 package dev.backplane.devices.fabric;
 
 import dev.backplane.devices.loop.DrainLoop;
-import java.lang.foreign.MemorySegment;
 
 /**
  * The way into the fabric for one sender: it allocates places, looks at a frame that has been moved into rendezvous
@@ -43,7 +42,6 @@ public final class Ingress {
     private final DrainLoop owner;
     private final long ownAddress;
     private final RendezvousMemory memory;
-    private final MemorySegment segment;
     private final Places places;
     private final FlowKey flow = new FlowKey();
     private final GroupSnooper snooper;
@@ -77,7 +75,6 @@ public final class Ingress {
         this.owner = owner;
         this.ownAddress = ownAddress;
         this.memory = core.memory();
-        this.segment = memory.segment();
         this.places = new Places(memory);
         this.waiter = new Waiter(owner, memory);
         this.snooper =
@@ -163,15 +160,15 @@ public final class Ingress {
      */
     public Outcome forward(Frame frame, boolean tagged) {
         long at = memory.cellOffset(frame.cell) + frame.offset;
-        long from = segment.get(FlowKey.BE64, at + 6) >>> 16;
+        long from = memory.segment().get(FlowKey.BE64, at + 6) >>> 16;
         if (!accept(frame, tagged, from)) {
             counts.refused++;
             release(frame);
             return Outcome.REFUSED;
         }
         at = memory.cellOffset(frame.cell) + frame.offset;
-        long to = segment.get(FlowKey.BE64, at) >>> 16;
-        flow.parse(segment, at, Math.min(frame.length, memory.cellBytes() - frame.offset));
+        long to = memory.segment().get(FlowKey.BE64, at) >>> 16;
+        flow.parse(memory.segment(), at, Math.min(frame.length, memory.cellBytes() - frame.offset));
         frame.flowHash = flow.hash;
         if (frame.gsoType != 0 && !Offloads.fit(frame, flow)) {
             release(frame);
@@ -202,8 +199,8 @@ public final class Ingress {
         int tci;
         if (tagged) {
             tci = config.vlans().classify(frame.vlanTci);
-        } else if (VlanTag.inside(segment, memory.cellOffset(frame.cell), frame)) {
-            tci = config.vlans().classify(VlanTag.takeOut(segment, memory.cellOffset(frame.cell), frame));
+        } else if (VlanTag.inside(memory.segment(), memory.cellOffset(frame.cell), frame)) {
+            tci = config.vlans().classify(VlanTag.takeOut(memory.segment(), memory.cellOffset(frame.cell), frame));
         } else {
             tci = config.vlans().classifyUntagged();
         }
@@ -312,7 +309,7 @@ public final class Ingress {
             return GroupSnooper.Where.ALL;
         }
         int length = Math.min(frame.length, memory.cellBytes() - frame.offset);
-        GroupSnooper.Where where = snooper.look(segment, at, length, frame, to, second);
+        GroupSnooper.Where where = snooper.look(memory.segment(), at, length, frame, to, second);
         counts.snooped += where == GroupSnooper.Where.ALL ? 0 : 1;
         return where;
     }
@@ -378,7 +375,7 @@ public final class Ingress {
     private void queue(Frame frame, OutputPort port, int descriptor) {
         frame.epoch = port.currentEpoch();
         frame.due = port.due();
-        frame.store(segment, memory.descriptorOffset(descriptor));
+        frame.store(memory.segment(), memory.descriptorOffset(descriptor));
         port.enqueue(descriptor, port.lane(frame.flowHash));
         // Woken once for a run of frames to one port: at the latest when the turn ends.
         if (port != unwoken) {

@@ -14,11 +14,6 @@ package dev.backplane.devices.fabric;
 public record MemoryView(long bytes, int cellBytes, int cells, int allocated, int highWater, int descriptors) {
     public static MemoryView of(RendezvousMemory m) {
         return new MemoryView(
-                m.segment().byteSize(),
-                m.cellBytes(),
-                m.capacity(),
-                m.allocated(),
-                m.highWater(),
-                m.descriptorsAllocated());
+                m.bytes(), m.cellBytes(), m.capacity(), m.allocated(), m.highWater(), m.descriptorsAllocated());
     }
 }

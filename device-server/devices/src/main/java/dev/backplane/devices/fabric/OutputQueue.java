@@ -4,7 +4,6 @@ package dev.backplane.devices.fabric;
 import static dev.backplane.vfiouser.layout.Access.DEVICE;
 
 import dev.backplane.vfiouser.layout.Struct;
-import java.lang.foreign.MemorySegment;
 
 /**
  * A memory output queue (MOQ, US 9,137,173): second descriptors for one output port, first in, first out, linked in
@@ -28,36 +27,36 @@ final class OutputQueue {
     private static final int HEAD_FIELD = HEAD.offset("head");
 
     private final RendezvousMemory owner;
-    private final MemorySegment memory;
     private final long at;
 
     /** An empty queue with its head at {@code at}; {@code first} is a descriptor for it to keep. */
     OutputQueue(RendezvousMemory owner, long at, int first) {
         this.owner = owner;
-        this.memory = owner.segment();
         this.at = at;
-        RendezvousMemory.INTS.setRelease(memory, owner.descriptorOffset(first) + SecondDescriptor.NEXT, 0);
-        memory.set(RendezvousMemory.INT, at + HEAD_FIELD, first);
-        RendezvousMemory.INTS.setRelease(memory, at + TAIL, first);
+        RendezvousMemory.INTS.setRelease(owner.segment(), owner.descriptorOffset(first) + SecondDescriptor.NEXT, 0);
+        owner.segment().set(RendezvousMemory.INT, at + HEAD_FIELD, first);
+        RendezvousMemory.INTS.setRelease(owner.segment(), at + TAIL, first);
     }
 
     /** Adds a descriptor that is complete but for its link. */
     void add(int descriptor) {
-        memory.set(RendezvousMemory.INT, owner.descriptorOffset(descriptor) + SecondDescriptor.NEXT, 0);
-        int before = (int) RendezvousMemory.INTS.getAndSet(memory, at + TAIL, descriptor);
-        RendezvousMemory.INTS.setRelease(memory, owner.descriptorOffset(before) + SecondDescriptor.NEXT, descriptor);
+        owner.segment().set(RendezvousMemory.INT, owner.descriptorOffset(descriptor) + SecondDescriptor.NEXT, 0);
+        int before = (int) RendezvousMemory.INTS.getAndSet(owner.segment(), at + TAIL, descriptor);
+        RendezvousMemory.INTS.setRelease(
+                owner.segment(), owner.descriptorOffset(before) + SecondDescriptor.NEXT, descriptor);
     }
 
     /** The oldest descriptor, or 0. It stays. Only the port's loop. */
     int first() {
-        int head = memory.get(RendezvousMemory.INT, at + HEAD_FIELD);
-        return (int) RendezvousMemory.INTS.getAcquire(memory, owner.descriptorOffset(head) + SecondDescriptor.NEXT);
+        int head = owner.segment().get(RendezvousMemory.INT, at + HEAD_FIELD);
+        return (int)
+                RendezvousMemory.INTS.getAcquire(owner.segment(), owner.descriptorOffset(head) + SecondDescriptor.NEXT);
     }
 
     /** Removes the oldest descriptor, which {@link #first} has just given; returns one that is free now. */
     int remove(int first) {
-        int head = memory.get(RendezvousMemory.INT, at + HEAD_FIELD);
-        memory.set(RendezvousMemory.INT, at + HEAD_FIELD, first);
+        int head = owner.segment().get(RendezvousMemory.INT, at + HEAD_FIELD);
+        owner.segment().set(RendezvousMemory.INT, at + HEAD_FIELD, first);
         return head;
     }
 }

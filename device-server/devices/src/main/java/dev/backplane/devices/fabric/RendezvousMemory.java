@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.backplane.devices.fabric;
 
+import dev.backplane.vfiouser.memory.RawAccess;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -35,6 +36,9 @@ public final class RendezvousMemory {
     private static final int PAGE = 4096;
 
     private final MemorySegment memory;
+    /** Offset of the first cell in {@link #segment}. */
+    private final long base;
+
     private final int cellBytes;
     private final int cellShift;
     private final long cellTable;
@@ -47,13 +51,18 @@ public final class RendezvousMemory {
     private final AtomicInteger fewestFree;
 
     /**
-     * Lays out {@code memory}, which has to be zero and accessible from any thread.
+     * Lays out {@code memory}, which has to be zero, aligned to 4096 bytes and accessible from any thread. It must not be
+     * unmapped before all loops of the fabric have ended.
      *
      * @param cellBytes a power of two
      * @param maxQueues number of memory output queues for which there has to be room
      */
     public RendezvousMemory(MemorySegment memory, int cellBytes, int maxQueues) {
+        if ((memory.address() & (PAGE - 1)) != 0 || !memory.isNative()) {
+            throw new IllegalArgumentException("rendezvous memory has to begin at a page: " + memory);
+        }
         this.memory = memory;
+        this.base = RawAccess.base(memory);
         this.cellBytes = cellBytes;
         this.cellShift = Integer.numberOfTrailingZeros(cellBytes);
         this.maxQueues = maxQueues;
@@ -62,7 +71,7 @@ public final class RendezvousMemory {
             throw new IllegalArgumentException("rendezvous memory of " + memory.byteSize() + " bytes is too small for "
                     + maxQueues + " memory output queues and a cell of " + cellBytes + " bytes");
         }
-        this.cellTable = align((long) n * cellBytes);
+        this.cellTable = align(base + (long) n * cellBytes);
         this.descriptors = align(cellTable + (long) CELL_ENTRY * n);
         this.queueHeads = align(descriptors + (long) SecondDescriptor.BYTES * descriptorsFor(n));
         long cellRing = align(queueHeads + (long) OutputQueue.HEAD_BYTES * maxQueues);
@@ -101,9 +110,14 @@ public final class RendezvousMemory {
         return (offset + PAGE - 1) & -PAGE;
     }
 
-    /** The segment; frames are moved in and out by their cells' offsets. */
+    /** The segment through which everything here is accessed: a cell at {@link #cellOffset}, never by a guest's number. */
     public MemorySegment segment() {
-        return memory;
+        return RawAccess.view(memory);
+    }
+
+    /** Bytes in all. */
+    public long bytes() {
+        return memory.byteSize();
     }
 
     /** Bytes of a cell. */
@@ -138,21 +152,21 @@ public final class RendezvousMemory {
 
     /** Offset of a cell in the segment. */
     public long cellOffset(int cell) {
-        return (long) (cell - 1) << cellShift;
+        return base + ((long) (cell - 1) << cellShift);
     }
 
     /** The cell after {@code cell} in its frame. */
     public int nextCell(int cell) {
-        return memory.get(INT, entry(cell));
+        return segment().get(INT, entry(cell));
     }
 
     void linkCell(int cell, int next) {
-        memory.set(INT, entry(cell), next);
+        segment().set(INT, entry(cell), next);
     }
 
     /** Sets the number of holders of a frame that nobody else knows yet. */
     void setReferences(int cell, int references) {
-        memory.set(INT, entry(cell) + REFERENCES, references);
+        segment().set(INT, entry(cell) + REFERENCES, references);
     }
 
     /**
@@ -163,10 +177,10 @@ public final class RendezvousMemory {
     boolean dropReferences(int cell, int n) {
         long at = entry(cell) + REFERENCES;
         // The one holder left cannot race with anybody: the count is not raised once the frame is queued.
-        if ((int) INTS.getAcquire(memory, at) == n) {
+        if ((int) INTS.getAcquire(segment(), at) == n) {
             return true;
         }
-        return (int) INTS.getAndAdd(memory, at, -n) == n;
+        return (int) INTS.getAndAdd(segment(), at, -n) == n;
     }
 
     /** Offset of a second descriptor in the segment. */

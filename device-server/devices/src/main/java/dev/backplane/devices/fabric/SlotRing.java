@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.backplane.devices.fabric;
 
+import dev.backplane.vfiouser.memory.RawAccess;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -39,7 +40,7 @@ final class SlotRing {
         this.mask = entries(slots) - 1;
         this.lapShift = Integer.numberOfTrailingZeros(mask + 1);
         for (int i = 0; i <= mask; i++) {
-            memory.set(RendezvousMemory.LONG, ring + (long) ENTRY * i, i < free ? i + 1 : EMPTY);
+            RawAccess.view(memory).set(RendezvousMemory.LONG, ring + (long) ENTRY * i, i < free ? i + 1 : EMPTY);
         }
         tail.set(free);
         available.set(free);
@@ -73,12 +74,12 @@ final class SlotRing {
         for (int i = 0; i < n; i++) {
             long entry = entry(from + i);
             int lap = lap(from + i);
-            long value = (long) RendezvousMemory.LONGS.getAcquire(memory, entry);
+            long value = (long) RendezvousMemory.LONGS.getAcquire(RawAccess.view(memory), entry);
             for (int spins = 0; (int) value == EMPTY || (int) (value >>> 32) != lap; spins++) {
                 pause(spins);
-                value = (long) RendezvousMemory.LONGS.getAcquire(memory, entry);
+                value = (long) RendezvousMemory.LONGS.getAcquire(RawAccess.view(memory), entry);
             }
-            RendezvousMemory.LONGS.setRelease(memory, entry, (long) (lap + 1) << 32);
+            RendezvousMemory.LONGS.setRelease(RawAccess.view(memory), entry, (long) (lap + 1) << 32);
             out[at + i] = (int) value;
         }
         return true;
@@ -90,10 +91,12 @@ final class SlotRing {
         for (int i = 0; i < n; i++) {
             long entry = entry(to + i);
             long empty = (long) lap(to + i) << 32;
-            for (int spins = 0; (long) RendezvousMemory.LONGS.getAcquire(memory, entry) != empty; spins++) {
+            for (int spins = 0;
+                    (long) RendezvousMemory.LONGS.getAcquire(RawAccess.view(memory), entry) != empty;
+                    spins++) {
                 pause(spins);
             }
-            RendezvousMemory.LONGS.setRelease(memory, entry, empty | from[at + i]);
+            RendezvousMemory.LONGS.setRelease(RawAccess.view(memory), entry, empty | from[at + i]);
         }
         available.getAndAdd(n);
     }

@@ -51,7 +51,7 @@ public final class GuestCursor {
             return fetch(iova, 4).get(GuestMemory.INT, 0);
         }
         try {
-            return w.segment().get(GuestMemory.INT, iova - w.start());
+            return w.view().get(GuestMemory.INT, w.place(iova));
         } catch (InternalError e) {
             throw memory.broken(iova);
         }
@@ -63,7 +63,7 @@ public final class GuestCursor {
             return fetch(iova, 8).get(GuestMemory.LONG, 0);
         }
         try {
-            return w.segment().get(GuestMemory.LONG, iova - w.start());
+            return w.view().get(GuestMemory.LONG, w.place(iova));
         } catch (InternalError e) {
             throw memory.broken(iova);
         }
@@ -76,7 +76,7 @@ public final class GuestCursor {
             return fetch(iova, 8).get(GuestMemory.LONG, 0);
         }
         try {
-            return (long) LONG.getAcquire(w.segment(), iova - w.start());
+            return (long) LONG.getAcquire(w.view(), w.place(iova));
         } catch (InternalError e) {
             throw memory.broken(iova);
         }
@@ -90,7 +90,7 @@ public final class GuestCursor {
             return;
         }
         try {
-            w.segment().set(GuestMemory.INT, iova - w.start(), value);
+            w.view().set(GuestMemory.INT, w.place(iova), value);
         } catch (InternalError e) {
             throw memory.broken(iova);
         }
@@ -105,7 +105,7 @@ public final class GuestCursor {
             return;
         }
         try {
-            w.segment().set(GuestMemory.LONG, iova - w.start(), value);
+            w.view().set(GuestMemory.LONG, w.place(iova), value);
         } catch (InternalError e) {
             throw memory.broken(iova);
         }
@@ -121,7 +121,7 @@ public final class GuestCursor {
             return;
         }
         try {
-            INT.setRelease(w.segment(), iova - w.start(), value);
+            INT.setRelease(w.view(), w.place(iova), value);
         } catch (InternalError e) {
             throw memory.broken(iova);
         }
@@ -137,7 +137,7 @@ public final class GuestCursor {
             return;
         }
         try {
-            LONG.setRelease(w.segment(), iova - w.start(), value);
+            LONG.setRelease(w.view(), w.place(iova), value);
         } catch (InternalError e) {
             throw memory.broken(iova);
         }
@@ -152,7 +152,7 @@ public final class GuestCursor {
             return;
         }
         try {
-            MemorySegment.copy(w.segment(), iova - w.start(), to, offset, bytes);
+            MemorySegment.copy(w.view(), w.place(iova), to, offset, bytes);
         } catch (InternalError e) {
             throw memory.broken(iova);
         }
@@ -166,7 +166,7 @@ public final class GuestCursor {
             return;
         }
         try {
-            MemorySegment.copy(from, offset, w.segment(), iova - w.start(), bytes);
+            MemorySegment.copy(from, offset, w.view(), w.place(iova), bytes);
         } catch (InternalError e) {
             throw memory.broken(iova);
         }
@@ -191,10 +191,10 @@ public final class GuestCursor {
                 source.memory.read(from, source.bounce(), 0, n);
                 memory.write(to, source.bounce(), 0, n);
             } else if (t.segment() == null) {
-                memory.write(to, s.segment(), from - s.start(), n);
+                memory.write(to, s.view(), s.place(from), n);
             } else {
                 try {
-                    MemorySegment.copy(s.segment(), from - s.start(), t.segment(), to - t.start(), n);
+                    MemorySegment.copy(s.view(), s.place(from), t.view(), t.place(to), n);
                 } catch (InternalError e) {
                     source.probe(s, from, n);
                     throw memory.broken(to);
@@ -215,9 +215,9 @@ public final class GuestCursor {
     private void probe(Window w, long iova, long bytes) {
         try {
             for (long at = 0; at < bytes; at += BOUNCE_BYTES) {
-                w.segment().get(ValueLayout.JAVA_BYTE, iova - w.start() + at);
+                w.view().get(ValueLayout.JAVA_BYTE, w.place(iova) + at);
             }
-            w.segment().get(ValueLayout.JAVA_BYTE, iova - w.start() + bytes - 1);
+            w.view().get(ValueLayout.JAVA_BYTE, w.place(iova) + bytes - 1);
         } catch (InternalError e) {
             throw memory.broken(iova);
         }

@@ -84,8 +84,8 @@ public final class GuestMemory {
         if (bytes <= 0 || Long.compareUnsigned(start + bytes - 1, start) < 0) {
             throw new MapRefusedException(MapRefusedException.Reason.BAD_RANGE, start, bytes);
         }
-        if (segment != null && segment.byteSize() != bytes) {
-            throw new IllegalArgumentException("segment of " + segment.byteSize() + " bytes for " + bytes);
+        if (segment != null && (segment.byteSize() != bytes || !segment.isNative())) {
+            throw new IllegalArgumentException("native segment of " + bytes + " bytes expected, not " + segment);
         }
         if (table.size() >= MAX_WINDOWS) {
             throw new MapRefusedException(MapRefusedException.Reason.TOO_MANY, start, bytes);
@@ -222,13 +222,12 @@ public final class GuestMemory {
         while (done < bytes) {
             long at = iova + done;
             Window w = require(at, false);
-            long in = at - w.start();
-            long n = Math.min(bytes - done, w.bytes() - in);
+            long n = Math.min(bytes - done, w.bytes() - (at - w.start()));
             if (w.segment() == null) {
                 requireTransport(at).read(at, to, offset + done, n);
             } else {
                 try {
-                    MemorySegment.copy(w.segment(), in, to, offset + done, n);
+                    MemorySegment.copy(w.view(), w.place(at), to, offset + done, n);
                 } catch (InternalError e) {
                     throw broken(at);
                 }
@@ -243,13 +242,12 @@ public final class GuestMemory {
         while (done < bytes) {
             long at = iova + done;
             Window w = require(at, true);
-            long in = at - w.start();
-            long n = Math.min(bytes - done, w.bytes() - in);
+            long n = Math.min(bytes - done, w.bytes() - (at - w.start()));
             if (w.segment() == null) {
                 requireTransport(at).write(at, from, offset + done, n);
             } else {
                 try {
-                    MemorySegment.copy(from, offset + done, w.segment(), in, n);
+                    MemorySegment.copy(from, offset + done, w.view(), w.place(at), n);
                 } catch (InternalError e) {
                     throw broken(at);
                 }

@@ -51,7 +51,7 @@ public final class GuestRange {
             throw memory.refuse(iova, Reason.NOT_MAPPED);
         }
         segment = w.segment();
-        base = in;
+        base = segment == null ? 0 : RawAccess.base(segment) + in;
         if (segment == null && bounce == null) {
             memory.requireReachable(iova);
             bounce = Arena.ofAuto().allocate(8, 8);
@@ -65,7 +65,7 @@ public final class GuestRange {
             return fetch(offset, 2).get(GuestMemory.SHORT, 0) & 0xffff;
         }
         try {
-            return segment.get(GuestMemory.SHORT, base + offset) & 0xffff;
+            return RawAccess.view(segment).get(GuestMemory.SHORT, base + offset) & 0xffff;
         } catch (InternalError e) {
             throw memory.broken(iova + offset);
         }
@@ -77,7 +77,7 @@ public final class GuestRange {
             return fetch(offset, 4).get(GuestMemory.INT, 0);
         }
         try {
-            return segment.get(GuestMemory.INT, base + offset);
+            return RawAccess.view(segment).get(GuestMemory.INT, base + offset);
         } catch (InternalError e) {
             throw memory.broken(iova + offset);
         }
@@ -89,7 +89,7 @@ public final class GuestRange {
             return fetch(offset, 8).get(GuestMemory.LONG, 0);
         }
         try {
-            return segment.get(GuestMemory.LONG, base + offset);
+            return RawAccess.view(segment).get(GuestMemory.LONG, base + offset);
         } catch (InternalError e) {
             throw memory.broken(iova + offset);
         }
@@ -102,7 +102,7 @@ public final class GuestRange {
             return fetch(offset, 4).get(GuestMemory.INT, 0);
         }
         try {
-            return (int) Holder.INT.getAcquire(segment, base + offset);
+            return (int) Holder.INT.getAcquire(RawAccess.view(segment), base + offset);
         } catch (InternalError e) {
             throw memory.broken(iova + offset);
         }
@@ -115,7 +115,7 @@ public final class GuestRange {
             return fetch(offset, 8).get(GuestMemory.LONG, 0);
         }
         try {
-            return (long) Holder.LONG.getAcquire(segment, base + offset);
+            return (long) Holder.LONG.getAcquire(RawAccess.view(segment), base + offset);
         } catch (InternalError e) {
             throw memory.broken(iova + offset);
         }
@@ -125,7 +125,7 @@ public final class GuestRange {
         check(offset, 2);
         try {
             if (segment != null) {
-                segment.set(GuestMemory.SHORT, base + offset, (short) value);
+                RawAccess.view(segment).set(GuestMemory.SHORT, base + offset, (short) value);
                 memory.written(iova + offset, 2);
                 return;
             }
@@ -140,7 +140,7 @@ public final class GuestRange {
         check(offset, 4);
         try {
             if (segment != null) {
-                segment.set(GuestMemory.INT, base + offset, value);
+                RawAccess.view(segment).set(GuestMemory.INT, base + offset, value);
                 memory.written(iova + offset, 4);
                 return;
             }
@@ -155,7 +155,7 @@ public final class GuestRange {
         check(offset, 8);
         try {
             if (segment != null) {
-                segment.set(GuestMemory.LONG, base + offset, value);
+                RawAccess.view(segment).set(GuestMemory.LONG, base + offset, value);
                 memory.written(iova + offset, 8);
                 return;
             }
@@ -171,7 +171,7 @@ public final class GuestRange {
         check(offset, 4);
         try {
             if (segment != null) {
-                Holder.INT.setRelease(segment, base + offset, value);
+                Holder.INT.setRelease(RawAccess.view(segment), base + offset, value);
                 memory.written(iova + offset, 4);
                 return;
             }
@@ -187,7 +187,7 @@ public final class GuestRange {
         check(offset, 8);
         try {
             if (segment != null) {
-                Holder.LONG.setRelease(segment, base + offset, value);
+                Holder.LONG.setRelease(RawAccess.view(segment), base + offset, value);
                 memory.written(iova + offset, 8);
                 return;
             }

@@ -17,4 +17,14 @@ record Window(long start, long bytes, MemorySegment segment, boolean writable, R
     long last() {
         return start + bytes - 1;
     }
+
+    /** The segment to access the memory through, if there is a file; at {@link #place}, which the caller has checked. */
+    MemorySegment view() {
+        return RawAccess.view(segment);
+    }
+
+    /** Where an address that is in the window is in its {@link #view}. */
+    long place(long iova) {
+        return RawAccess.base(segment) + (iova - start);
+    }
 }
