@@ -275,11 +275,16 @@ public final class MessagingModule implements IoEventDevice, Migratable {
 
     /** Stops the module with an error; the first one counts. Any thread, also inside a use of the memory. */
     void fail(int error) {
-        if (become(ModuleState.FAILED)) {
-            updateLive();
+        synchronized (this) {
+            if (!state.leadsTo(ModuleState.FAILED)) {
+                return;
+            }
+            // First: who reads that the module has failed reads why after it.
             block.setInt(ModuleBlock.ERROR, error);
-            failure.wake();
+            become(ModuleState.FAILED);
+            updateLive();
         }
+        failure.wake();
     }
 
     /** Says in all pages, to all who wait, and to the driver, that the module has failed; by {@link FailureLoop}. */
