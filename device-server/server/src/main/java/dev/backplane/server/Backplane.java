@@ -86,6 +86,9 @@ public final class Backplane {
     }
 
     public static void main(String[] args) {
+        if (args.length > 0 && args[0].equals("serve")) {
+            HeadStart.begin();
+        }
         System.exit(run(writer(System.out), writer(System.err), args));
     }
 

@@ -36,9 +36,23 @@ public final class LogConfigurator extends ContextAwareBase implements Configura
         return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
     }
 
+    /** Begins to log, unless that has begun; when it returns, it has. */
+    static void begin() {
+        Context.LOGGERS.getName();
+    }
+
+    /**
+     * Logback, once it is ready. While one thread makes it so others would get stand-ins of SLF4J, which are not of its
+     * class; here they wait.
+     */
+    private static final class Context {
+        static final LoggerContext LOGGERS = (LoggerContext) LoggerFactory.getILoggerFactory();
+
+        private Context() {}
+    }
+
     /** Logs Backplane's own events from {@code level} on; the name of a Logback level. */
     public static void level(String level) {
-        LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
-        context.getLogger("dev.backplane").setLevel(Level.toLevel(level, Level.INFO));
+        Context.LOGGERS.getLogger("dev.backplane").setLevel(Level.toLevel(level, Level.INFO));
     }
 }

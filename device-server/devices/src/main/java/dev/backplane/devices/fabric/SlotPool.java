@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.backplane.devices.fabric;
 
+import dev.backplane.vfiouser.memory.RawAccess;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -25,7 +26,7 @@ final class SlotPool {
     /** Batches given back; a lost count does no harm. */
     private int given;
 
-    /** A pool of the slots 1 to {@code slots}, all free, with its rings at {@code rings}. */
+    /** A pool of the slots 1 to {@code slots}, all free, with its rings at {@code rings} of the memory's {@link RawAccess#view}. */
     SlotPool(MemorySegment memory, long rings, int slots) {
         this.slots = slots;
         this.cold = new SlotRing(memory, rings, slots, slots);

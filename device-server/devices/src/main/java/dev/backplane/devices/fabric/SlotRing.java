@@ -33,14 +33,24 @@ final class SlotRing {
     private final AtomicLong head = new AtomicLong();
     private final AtomicLong tail = new AtomicLong();
 
-    /** A ring at {@code ring} for the slots 1 to {@code slots}, of which the first {@code free} are in it. */
+    /**
+     * A ring at {@code ring}, where memory is zero, for the slots 1 to {@code slots}, of which the first {@code free} are in
+     * it.
+     */
     SlotRing(MemorySegment memory, long ring, int slots, int free) {
         this.memory = memory;
         this.ring = ring;
         this.mask = entries(slots) - 1;
         this.lapShift = Integer.numberOfTrailingZeros(mask + 1);
-        for (int i = 0; i <= mask; i++) {
-            RawAccess.view(memory).set(RendezvousMemory.LONG, ring + (long) ENTRY * i, i < free ? i + 1 : EMPTY);
+        // All others are zero, that is empty, already. In pieces: a server's start has no time for so many single
+        // stores.
+        long[] piece = new long[Math.min(free, 4096)];
+        for (int done = 0; done < free; done += piece.length) {
+            int n = Math.min(piece.length, free - done);
+            for (int i = 0; i < n; i++) {
+                piece[i] = 1L + done + i;
+            }
+            MemorySegment.copy(piece, 0, RawAccess.view(memory), RendezvousMemory.LONG, ring + (long) ENTRY * done, n);
         }
         tail.set(free);
         available.set(free);

@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.backplane.vfiouser.memory.RawAccess;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Random;
@@ -18,7 +20,8 @@ import org.junit.jupiter.api.Timeout;
 class SlotPoolTest {
     private static final int SLOTS = 4000;
 
-    private final SlotPool pool = new SlotPool(Arena.ofAuto().allocate(SlotPool.ringBytes(SLOTS), 64), 0, SLOTS);
+    private final MemorySegment rings = Arena.ofAuto().allocate(SlotPool.ringBytes(SLOTS), 64);
+    private final SlotPool pool = new SlotPool(rings, RawAccess.base(rings), SLOTS);
 
     @Test
     void allSlotsCanBeTakenWhereverTheyAre() {

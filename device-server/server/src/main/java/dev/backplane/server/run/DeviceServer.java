@@ -24,8 +24,6 @@ import dev.backplane.vfiouser.device.PciDevice;
 import dev.backplane.vfiouser.protocol.SpinBudget;
 import dev.backplane.vfiouser.server.ListenException;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.epoll.EpollIoHandler;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -35,7 +33,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -171,8 +168,8 @@ public final class DeviceServer implements AutoCloseable {
     }
 
     private EventLoopGroup eventLoop(String name) {
-        EventLoopGroup group = new MultiThreadIoEventLoopGroup(1, EpollIoHandler.newFactory());
-        opened(name, () -> group.shutdownGracefully(0, 1, TimeUnit.SECONDS).await());
+        EventLoopGroup group = EventLoops.one();
+        opened(name, () -> EventLoops.end(group));
         return group;
     }
 

@@ -79,6 +79,11 @@ final class Libc {
 
     private Libc() {}
 
+    /** Has this class initialized, and that is all. */
+    static void link() {
+        free(0);
+    }
+
     private static MemorySegment symbol(String name) {
         return LINKER.defaultLookup()
                 .find(name)
