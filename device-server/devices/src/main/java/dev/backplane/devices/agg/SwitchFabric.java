@@ -41,7 +41,7 @@ public final class SwitchFabric implements AutoCloseable {
      * A fabric without ports.
      *
      * @param memory rendezvous memory: zero, aligned to 4096 bytes, accessible from any thread, and of the size in
-     *     {@code config}; the caller releases it after {@link #close}
+     *     {@code config}; best of an automatic arena, as it must not be unmapped while any loop of the fabric may run
      */
     public SwitchFabric(FabricConfig config, MemorySegment memory, Workers workers) {
         this(config, workers, null, memory);

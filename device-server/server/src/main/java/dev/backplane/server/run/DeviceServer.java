@@ -101,7 +101,6 @@ public final class DeviceServer implements AutoCloseable {
         opened("workers", workers);
         RendezvousFile memory = RendezvousFile.allocate(
                 topology.fabric().rendezvousBytes(), topology.fabric().hugePages());
-        opened("rendezvous memory", memory);
         fabric = new SwitchFabric(topology.fabric(), memory.segment(), workers);
         opened("switch fabric", fabric);
         messaging = new MessagingFabric(messagingConfig(), workers);

@@ -17,15 +17,14 @@ class RendezvousFileTest {
     void memoryIsThereWithHugePagesAndWithout() throws Exception {
         long free = freeHugePages();
         for (boolean asked : new boolean[] {false, true}) {
-            try (RendezvousFile file = RendezvousFile.allocate(BYTES, asked)) {
-                assertEquals(BYTES, file.segment().byteSize());
-                if (!asked || free >= 2) {
-                    assertEquals(asked, file.huge());
-                }
-                for (long at = 0; at < BYTES; at += 4096) {
-                    assertEquals(0, file.segment().get(ValueLayout.JAVA_LONG, at));
-                    file.segment().set(ValueLayout.JAVA_LONG, at, at);
-                }
+            RendezvousFile file = RendezvousFile.allocate(BYTES, asked);
+            assertEquals(BYTES, file.segment().byteSize());
+            if (!asked || free >= 2) {
+                assertEquals(asked, file.huge());
+            }
+            for (long at = 0; at < BYTES; at += 4096) {
+                assertEquals(0, file.segment().get(ValueLayout.JAVA_LONG, at));
+                file.segment().set(ValueLayout.JAVA_LONG, at, at);
             }
         }
     }
