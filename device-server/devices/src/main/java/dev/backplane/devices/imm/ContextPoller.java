@@ -7,6 +7,7 @@ import dev.backplane.vfiouser.memory.PromptThread;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -15,7 +16,10 @@ import org.slf4j.LoggerFactory;
  * context in which nothing is found for its spin time goes to sleep ({@link GetPutContext}); with no context left the
  * thread parks, so that an idle server, however many contexts are mapped, uses no CPU.
  *
- * <p>The spin time of each context adapts: a doorbell soon after falling asleep doubles it, one long after halves it.
+ * <p>The spin time of each context adapts: a doorbell soon after falling asleep doubles it, one long after halves it. While
+ * the thread is short of a processor ({@link Crowding}) all contexts go to sleep at once and stay asleep: each batch of
+ * actions rings, and is carried out by the thread that is woken for it. A dedicated poller was promised a processor, and
+ * never does that.
  *
  * <p>The race: activating stores the newcomer, then loads {@code parked}; the thread stores {@code parked}, then loads the
  * newcomers. All are volatile, so the thread finds it or is woken.
@@ -36,6 +40,8 @@ final class ContextPoller implements AutoCloseable {
 
     private final boolean dedicated;
     private final long spin;
+    private final LongSupplier clock;
+    private final Crowding crowding;
     private final AtomicReference<PollState> newcomers = new AtomicReference<>();
     private final Thread thread;
     private PollState[] active = new PollState[16];
@@ -47,12 +53,17 @@ final class ContextPoller implements AutoCloseable {
     private final Counter wakeups;
     private final Counter rounds;
 
-    ContextPoller(MessagingConfig config, int number) {
+    /** @param clock nanoseconds since any time */
+    ContextPoller(MessagingConfig config, int number, LongSupplier clock) {
         this.dedicated = config.dedicated();
         this.spin = config.spinMicros() * 1000L;
+        this.clock = clock;
         this.counters = new CounterGroup("poller" + number);
         this.wakeups = counters.counter("wakeups", "Times that the poller woke up");
         this.rounds = counters.counter("rounds", "Rounds through the active contexts, counted when it falls asleep");
+        this.crowding = new Crowding(
+                clock,
+                counters.counter("crowded", "Times that polling was given up for a while for want of a processor"));
         this.thread = new PromptThread(this::run, "imm-poller-" + number, 0);
         thread.start();
     }
@@ -65,6 +76,11 @@ final class ContextPoller implements AutoCloseable {
     boolean parked() {
         // A newcomer may have come that the thread has not woken up for yet.
         return parked && newcomers.get() == null;
+    }
+
+    /** Whether contexts had better sleep, since the poller is short of a processor. Any thread. */
+    boolean crowded() {
+        return !dedicated && crowding.crowded();
     }
 
     /** Looks at a context from now on, until it is asleep or gone. Any thread. */
@@ -87,10 +103,11 @@ final class ContextPoller implements AutoCloseable {
         long round = 0;
         int idleRounds = 0;
         while (!closed) {
-            long now = System.nanoTime();
+            long now = clock.getAsLong();
             if (newcomers.get() != null) {
                 welcome(now);
             }
+            boolean crowded = !dedicated && crowding.begins(now, count);
             if (count == 0) {
                 rounds.add(round);
                 round = 0;
@@ -98,9 +115,12 @@ final class ContextPoller implements AutoCloseable {
                 continue;
             }
             round++;
-            if (look(now)) {
+            if (look(now, crowded)) {
                 idleRounds = 0;
-            } else if (++idleRounds < POLITE_AFTER || dedicated) {
+                continue;
+            }
+            crowding.foundNothing();
+            if (++idleRounds < POLITE_AFTER || dedicated) {
                 Thread.onSpinWait();
             } else {
                 Thread.yield();
@@ -142,7 +162,7 @@ final class ContextPoller implements AutoCloseable {
     }
 
     /** One round; returns whether there was work. */
-    private boolean look(long now) {
+    private boolean look(long now, boolean crowded) {
         boolean found = false;
         for (int i = 0; i < count; i++) {
             PollState p = active[i];
@@ -157,7 +177,7 @@ final class ContextPoller implements AutoCloseable {
                     p.context.wake();
                 }
                 case IDLE -> {
-                    if (!dedicated && now - p.latestWork > p.spin) {
+                    if (crowded || (!dedicated && now - p.latestWork > p.spin)) {
                         p.sleepWanted = true;
                         p.context.wake();
                     }

@@ -91,7 +91,7 @@ final class GetPutContext extends DrainLoop {
         Binding b = bind();
         if (dedicated) {
             poll.asleep = false;
-            module.fabric().poller(this).activate(poll);
+            poll.poller.activate(poll);
         }
         return b;
     }
@@ -206,9 +206,12 @@ final class GetPutContext extends DrainLoop {
 
     /** Carries out actions; returns whether work is left that nobody will announce. */
     private boolean work(Binding b, DeviceLink link) {
+        boolean crowded = poll.poller.crowded();
         if (poll.rung) {
             poll.rung = false;
-            awake();
+            if (!crowded) {
+                awake();
+            }
         }
         int next = block.getInt(record + ModuleBlock.CONTEXT_NEXT);
         int first = next;
@@ -255,7 +258,8 @@ final class GetPutContext extends DrainLoop {
                     record + ModuleBlock.CONTEXT_ACTIONS,
                     block.getLong(record + ModuleBlock.CONTEXT_ACTIONS) + (next - first));
             poll.sleepWanted = false;
-        } else if (poll.sleepWanted && !more) {
+        }
+        if (!more && !poll.asleep && (poll.sleepWanted || crowded)) {
             more = !sleep(next);
         }
         return more;
@@ -379,7 +383,7 @@ final class GetPutContext extends DrainLoop {
         }
         poll.sleepWanted = false;
         // Also if it was awake: while the module was stopped, the poller has forgotten it.
-        module.fabric().poller(this).activate(poll);
+        poll.poller.activate(poll);
     }
 
     /**

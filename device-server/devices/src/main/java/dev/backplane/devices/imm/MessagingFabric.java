@@ -10,6 +10,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 
 /**
@@ -25,16 +26,20 @@ public final class MessagingFabric implements AutoCloseable {
 
     /** A fabric without nodes. The workers are the caller's, and outlive it. */
     public MessagingFabric(MessagingConfig config, Workers workers) {
-        this(config, workers, new Timers());
+        this(config, workers, new Timers(), System::nanoTime);
     }
 
-    /** A fabric on other timers, which become its own. */
-    MessagingFabric(MessagingConfig config, Workers workers, Timers timers) {
+    /**
+     * A fabric on other timers, which become its own.
+     *
+     * @param clock what the pollers go by: nanoseconds since any time
+     */
+    MessagingFabric(MessagingConfig config, Workers workers, Timers timers, LongSupplier clock) {
         this.timers = timers;
         this.config = config;
         this.workers = workers;
         this.pollers = IntStream.range(0, config.pollers())
-                .mapToObj(i -> new ContextPoller(config, i))
+                .mapToObj(i -> new ContextPoller(config, i, clock))
                 .toArray(ContextPoller[]::new);
     }
 

@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /** What a context and the poller that looks after it have to say to each other. */
 final class PollState {
     final GetPutContext context;
+    final ContextPoller poller;
 
     /** Set by a doorbell, taken by the context's loop. */
     volatile boolean rung;
@@ -27,6 +28,7 @@ final class PollState {
 
     PollState(GetPutContext context) {
         this.context = context;
+        this.poller = context.module.fabric().poller(context);
         this.spin = context.module.fabric().config().spinMicros() * 1000L;
     }
 }

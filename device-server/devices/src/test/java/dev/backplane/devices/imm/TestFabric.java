@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 
 /** A fabric with simulated guests, for one test. */
 final class TestFabric implements AutoCloseable {
@@ -27,17 +28,23 @@ final class TestFabric implements AutoCloseable {
     }
 
     TestFabric(MessagingConfig config, Workers.Mode mode, int threads) {
-        this(config, mode, threads, new Timers());
+        this(config, mode, threads, new Timers(), System::nanoTime);
     }
 
-    /** On a clock of the test's. */
+    /** With waits by a clock of the test's. */
     TestFabric(MessagingConfig config, Timers timers) {
-        this(config, Workers.Mode.INLINE, 1, timers);
+        this(config, Workers.Mode.INLINE, 1, timers, System::nanoTime);
     }
 
-    private TestFabric(MessagingConfig config, Workers.Mode mode, int threads, Timers timers) {
+    /** With pollers that go by a clock of the test's. */
+    TestFabric(MessagingConfig config, LongSupplier pollersClock) {
+        this(config, Workers.Mode.INLINE, 1, new Timers(), pollersClock);
+    }
+
+    private TestFabric(
+            MessagingConfig config, Workers.Mode mode, int threads, Timers timers, LongSupplier pollersClock) {
         workers = new Workers(mode, threads, 16_384);
-        fabric = new MessagingFabric(config, workers, timers);
+        fabric = new MessagingFabric(config, workers, timers, pollersClock);
     }
 
     /** Adds a node with a guest that is connected and runs. */

@@ -31,12 +31,13 @@ public final class RecordingInterrupts implements Interrupts {
 
     @Override
     public void signal(int vector) {
+        // First the total: whoever has waited for a vector finds it counted.
+        total.incrementAndGet(0);
         if (vector < 0 || vector >= VECTORS) {
             total.incrementAndGet(1);
         } else {
             counts.incrementAndGet(vector);
         }
-        total.incrementAndGet(0);
         changed();
     }
 
