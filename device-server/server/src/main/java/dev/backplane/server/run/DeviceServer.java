@@ -111,6 +111,7 @@ public final class DeviceServer implements AutoCloseable {
             nodes.put(spec.node().name(), runtime);
             inOrder.add(runtime);
         }
+        opened("sockets of all nodes", () -> inOrder.forEach(NodeRuntime::stop));
         serveUplinks(directory);
         EventLoopGroup events = eventLoop("event loop");
         apiSocket = directory.socket("backplane.sock");

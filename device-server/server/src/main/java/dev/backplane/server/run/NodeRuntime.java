@@ -19,4 +19,9 @@ public record NodeRuntime(Node node, VnicDevice vnic, MessagingModule module, De
     public List<DeviceSocket> sockets() {
         return List.of(agg, imm);
     }
+
+    /** Has both of its clients leave, without waiting for that: closing the sockets does. */
+    void stop() {
+        sockets().forEach(s -> s.server().stop());
+    }
 }

@@ -4,7 +4,6 @@ package dev.backplane.vfiouser.natives;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -42,7 +41,7 @@ public final class MessageSocket implements AutoCloseable {
     private static final int CMSG_TYPE = CONTROL + 12;
     private static final int CMSG_DATA = CONTROL + 16;
 
-    private final Arena arena = Arena.ofShared();
+    private final NativeBuffer structures;
     private final MemorySegment s;
     private final long address;
     private final int fd;
@@ -55,8 +54,9 @@ public final class MessageSocket implements AutoCloseable {
     public MessageSocket(FileDescriptor fd, int maxFds) {
         this.fd = fd.value();
         this.maxFds = maxFds;
-        this.s = arena.allocate(CONTROL + controlBytes(maxFds), 8);
-        this.address = s.address();
+        this.structures = NativeBuffer.allocate(Math.toIntExact(CONTROL + controlBytes(maxFds)));
+        this.s = structures.segment();
+        this.address = structures.address();
         s.set(JAVA_LONG, HDR_IOV, address + IOV);
         s.set(JAVA_LONG, HDR_IOVLEN, 1);
     }
@@ -145,6 +145,6 @@ public final class MessageSocket implements AutoCloseable {
     /** Frees the structures. Only when no call can be running. */
     @Override
     public void close() {
-        arena.close();
+        structures.close();
     }
 }

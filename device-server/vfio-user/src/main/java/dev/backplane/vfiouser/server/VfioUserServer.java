@@ -44,6 +44,8 @@ public final class VfioUserServer implements AutoCloseable {
 
     private volatile Connection connection;
     private volatile boolean closed;
+    private long stoppedAt;
+    private boolean stopped;
 
     private VfioUserServer(ServedDevice device, Path path, ListeningSocket socket, ServerOptions options) {
         this.device = device;
@@ -199,23 +201,42 @@ public final class VfioUserServer implements AutoCloseable {
     }
 
     /**
+     * Stops listening and tells the connection to end, but does not wait for that, which is left to {@link #close}. A program
+     * with many servers stops all of them first: so they end at the same time, and those that hang cost one limit in all.
+     */
+    public synchronized void stop() {
+        if (!stopped) {
+            stopped = true;
+            stoppedAt = System.nanoTime();
+            closed = true;
+            socket.shutdown();
+        }
+        Connection c = connection; // or the acceptor finds that it is closed
+        if (c != null) {
+            c.disconnect();
+        }
+    }
+
+    /** What is left of the time that a connection may take to end. */
+    private synchronized Duration endLimit() {
+        Duration left = END_LIMIT.minusNanos(System.nanoTime() - stoppedAt);
+        return left.isNegative() ? Duration.ZERO : left;
+    }
+
+    /**
      * Stops listening, ends the connection, and returns when the device has been detached and its memory freed, or does not
      * end for some seconds.
      */
     @Override
     public void close() {
-        closed = true;
-        socket.shutdown();
+        stop();
         boolean interrupted = false;
         boolean ended = true;
         while (true) {
             try {
                 acceptor.join();
                 Connection c = connection;
-                if (c != null) {
-                    c.disconnect();
-                    ended = c.awaitEnd(END_LIMIT);
-                }
+                ended = c == null || c.awaitEnd(endLimit());
                 break;
             } catch (InterruptedException e) {
                 interrupted = true;

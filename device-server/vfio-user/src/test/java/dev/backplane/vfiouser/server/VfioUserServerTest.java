@@ -6,11 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.backplane.vfiouser.device.DeviceLink;
+import dev.backplane.vfiouser.device.PciDevice;
+import dev.backplane.vfiouser.device.ResetKind;
 import dev.backplane.vfiouser.example.CopyDevice;
 import dev.backplane.vfiouser.natives.FileDescriptor;
 import dev.backplane.vfiouser.natives.NativeException;
 import dev.backplane.vfiouser.natives.Poll;
 import dev.backplane.vfiouser.natives.UnixSocket;
+import dev.backplane.vfiouser.pci.PciFunction;
 import dev.backplane.vfiouser.protocol.AdaptiveSpin;
 import dev.backplane.vfiouser.protocol.Command;
 import dev.backplane.vfiouser.protocol.Header;
@@ -27,6 +31,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -147,6 +158,68 @@ class VfioUserServerTest {
             client.close();
         }
         assertEquals(before, openFiles());
+    }
+
+    /** A device that a client leaves only together with those of the other servers. */
+    private record Inseparable(PciDevice device, CyclicBarrier meeting, AtomicInteger met) implements PciDevice {
+        @Override
+        public PciFunction function() {
+            return device.function();
+        }
+
+        @Override
+        public void attach(DeviceLink link) {
+            device.attach(link);
+        }
+
+        @Override
+        public long read(int bar, long offset, int width) {
+            return device.read(bar, offset, width);
+        }
+
+        @Override
+        public void write(int bar, long offset, int width, long value) {
+            device.write(bar, offset, width, value);
+        }
+
+        @Override
+        public void reset(ResetKind kind) {
+            device.reset(kind);
+        }
+
+        @Override
+        public void detach() {
+            device.detach();
+            try {
+                meeting.await(1, TimeUnit.MINUTES);
+                met.incrementAndGet();
+            } catch (InterruptedException | BrokenBarrierException | TimeoutException e) {
+                throw new IllegalStateException("the others were not told to end", e);
+            }
+        }
+    }
+
+    @Test
+    void serversThatAreStoppedBeforeTheyAreClosedEndAtTheSameTime() throws Exception {
+        int number = 4;
+        CyclicBarrier meeting = new CyclicBarrier(number);
+        AtomicInteger met = new AtomicInteger();
+        List<VfioUserServer> servers = new ArrayList<>();
+        List<FileDescriptor> clients = new ArrayList<>();
+        for (int i = 0; i < number; i++) {
+            Path path = directory.resolve(i + ".sock");
+            PciDevice device = new Inseparable(new CopyDevice(), meeting, met);
+            servers.add(VfioUserServer.listen(device, path, ServerOptions.named("test" + i)));
+            clients.add(client(path));
+        }
+        servers.forEach(VfioUserServer::stop);
+        servers.forEach(VfioUserServer::stop); // once more is harmless
+        servers.forEach(VfioUserServer::close);
+        assertEquals(number, met.get());
+        for (FileDescriptor c : clients) {
+            assertTrue(Poll.readable(c.value(), 10_000));
+            c.close();
+        }
     }
 
     private static int openFiles() {
