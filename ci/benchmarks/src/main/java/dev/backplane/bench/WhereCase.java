@@ -7,13 +7,14 @@ import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.DoubleSupplier;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
 
-/** Where the time of a ping and of a PUT goes, step by step; the steps add up to the round trip that the guest sees. */
+/**
+ * Where the time of a ping and of a PUT goes, step by step: means over the half of the round trips in the middle, so that
+ * the steps add up to what the guest sees of these.
+ */
 final class WhereCase implements Case {
-    private static final Pattern AVERAGE = Pattern.compile("= [0-9.]+/([0-9.]+)/");
     private static final int RING = 41;
 
     @Override
@@ -23,7 +24,7 @@ final class WhereCase implements Case {
 
     @Override
     public String doc() {
-        return "where the time of a ping and of a PUT by interrupt goes: system calls, wake-ups, server, guests (mean)";
+        return "where the time of a ping and of a PUT by interrupt goes: system calls, wake-ups, server, guests";
     }
 
     @Override
@@ -35,55 +36,57 @@ final class WhereCase implements Case {
         }
         GuestPair guests = context.guests();
         int count = context.choose(500, 2000);
+        // The server's code is compiled before anything is followed.
+        int warmUp = context.choose(5000, 20_000);
         List<Measure> all = new ArrayList<>();
-        ping(guests, 100);
-        all.add(follow("ping there and back, all", guests, () -> ping(guests, count)));
-        put(guests, 100);
-        // One after the other without a pause, so that the trace knows all of it.
-        all.add(follow("64-byte PUT there and back by interrupt, those with two doorbells", guests, () -> {
+        ping(guests, "-q -f -c " + warmUp);
+        all.add(table(
+                "ping there and back", "pings", guests, () -> Ping.parse(ping(guests, "-D -i 0.005 -c " + count))));
+        put(guests, warmUp);
+        all.add(table("64-byte PUT there and back by interrupt", "of those with two doorbells", guests, () -> {
             put(guests, count);
-            return Double.NaN;
+            return List.of(); // one after the other without a pause: all of it is in the trace
         }));
         return all;
     }
 
-    /** Follows what {@code run} does, which returns the mean round trip if there were pauses between them. */
-    private static Measure follow(String name, GuestPair guests, DoubleSupplier run) {
-        Measure measure = new Measure(name, "µs", false).independent();
+    /** Follows what {@code run} does, which returns the pings that it made if there were pauses between them. */
+    private static Measure table(String name, String what, GuestPair guests, Supplier<List<Ping>> run) {
         try (HostTrace trace = new HostTrace(
                 guests.guest(1).pid(),
                 guests.guest(2).pid(),
                 guests.cluster().server().pid())) {
-            double all = run.getAsDouble();
-            Journey j = Journey.follow(trace.stop());
-            if (j.trips() == 0) {
-                throw new IllegalStateException("no round trip of a " + name + " is in the trace");
+            List<Ping> pings = run.get();
+            List<RoundTrip> trips = Journey.follow(trace.stop());
+            if (!pings.isEmpty()) {
+                trips = Ping.match(trips, pings);
             }
-            double known = 0;
-            for (Journey.Step step : Journey.Step.values()) {
-                boolean rest = step == Journey.Step.GUEST1 && !Double.isNaN(all);
-                double mean = rest ? all - known : j.mean(step);
-                known += mean;
-                measure.add(step.toString(), mean);
+            if (trips.isEmpty()) {
+                throw new IllegalStateException("no " + name + " is in the trace");
             }
-            measure.add("all of it (mean of " + j.trips() + ")", known);
+            List<RoundTrip> middle = RoundTrip.middle(trips);
+            Measure measure = new Measure(
+                            name + ", " + what + ": " + middle.size() + " of " + trips.size(), "µs", false)
+                    .independent();
+            for (RoundTrip.Step step : RoundTrip.Step.values()) {
+                measure.add(step.toString(), mean(middle, t -> t.steps().get(step)));
+            }
+            measure.add("all of it", mean(middle, RoundTrip::total));
+            return measure;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        return measure;
     }
 
-    /** Mean in microseconds. */
-    private static double ping(GuestPair guests, int count) {
-        String out = guests.guest(1)
-                .exec("ping -q -i 0.005 -c " + count + " " + Way.BACKPLANE.address(2), Duration.ofMinutes(3))
+    private static double mean(List<RoundTrip> trips, ToDoubleFunction<RoundTrip> of) {
+        return trips.stream().mapToDouble(of).average().orElseThrow();
+    }
+
+    private static String ping(GuestPair guests, String options) {
+        return guests.guest(1)
+                .exec("ping " + options + " " + Way.BACKPLANE.address(2), Duration.ofMinutes(3))
                 .ok()
                 .out();
-        Matcher m = AVERAGE.matcher(out);
-        if (!m.find()) {
-            throw new IllegalStateException("ping gives no average: " + out);
-        }
-        return Double.parseDouble(m.group(1)) * 1000;
     }
 
     private static void put(GuestPair guests, int count) {
