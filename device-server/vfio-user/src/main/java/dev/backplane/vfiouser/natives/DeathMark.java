@@ -7,6 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -52,20 +53,48 @@ public final class DeathMark implements AutoCloseable {
      *
      * @param word 4 bytes of shared memory, aligned, that stay mapped until the mark is closed
      * @throws NativeException when the kernel cannot do it: the word is unchanged then
+     * @throws IndexOutOfBoundsException when the segment is too small
+     * @throws IllegalArgumentException when it is not aligned, or read-only
      */
     public static DeathMark on(MemorySegment word) throws NativeException {
         DeathMark mark = new DeathMark(word);
-        mark.thread.start();
-        int error = mark.ready.join();
-        if (error != 0) {
-            mark.list.close();
-            throw new NativeException("set_robust_list", error);
+        boolean marked = false;
+        try {
+            mark.thread.start();
+            int error = mark.await();
+            if (error != 0) {
+                throw new NativeException("set_robust_list", error);
+            }
+            marked = true;
+        } finally {
+            if (!marked) {
+                mark.list.close();
+            }
         }
         return mark;
     }
 
+    /** What {@link #register} has returned; throws what it has thrown. */
+    private int await() {
+        try {
+            return ready.join();
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof RuntimeException thrown) {
+                throw thrown;
+            }
+            throw e;
+        }
+    }
+
     private void run() {
-        int error = register();
+        int error;
+        try {
+            error = register();
+        } catch (Throwable t) {
+            // Somebody waits for the outcome, whatever it is.
+            ready.completeExceptionally(t);
+            return;
+        }
         ready.complete(error);
         while (error == 0 && !closed) {
             LockSupport.park(this);

@@ -3,6 +3,7 @@ package dev.backplane.vfiouser.natives;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.BufferedReader;
@@ -108,6 +109,19 @@ class DeathMarkTest {
             page.set(ValueLayout.JAVA_INT, AT, 5);
             mark.close();
             assertEquals(5, word(page));
+        }
+    }
+
+    @Test
+    void segmentThatCannotBeMarkedIsRefusedAtOnce() throws Exception {
+        try (Arena arena = Arena.ofShared()) {
+            MemorySegment page = map(file, arena);
+            assertThrows(IndexOutOfBoundsException.class, () -> DeathMark.on(page.asSlice(AT, 2)));
+            assertThrows(
+                    IllegalArgumentException.class,
+                    () -> DeathMark.on(page.asSlice(AT, 4).asReadOnly()));
+            assertThrows(IllegalArgumentException.class, () -> DeathMark.on(page.asSlice(AT + 1, 4)));
+            assertEquals(0, word(page));
         }
     }
 }
