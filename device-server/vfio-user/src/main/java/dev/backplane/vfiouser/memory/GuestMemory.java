@@ -101,10 +101,20 @@ public final class GuestMemory {
         map(start, segment.byteSize(), segment, true, () -> {});
     }
 
+    /** Whether there is a window of exactly this range. */
+    public boolean hasWindow(long start, long bytes) {
+        return windowOf(start, bytes) != null;
+    }
+
+    private Window windowOf(long start, long bytes) {
+        Window w = table.find(start);
+        return w == null || w.start() != start || w.bytes() != bytes ? null : w;
+    }
+
     /** Removes the window of exactly this range; returns when nothing can touch its memory any more. */
     public synchronized void unmap(long start, long bytes) throws MapRefusedException {
-        Window w = table.find(start);
-        if (w == null || w.start() != start || w.bytes() != bytes) {
+        Window w = windowOf(start, bytes);
+        if (w == null) {
             throw new MapRefusedException(MapRefusedException.Reason.NO_SUCH_WINDOW, start, bytes);
         }
         table = table.without(w);
@@ -191,10 +201,20 @@ public final class GuestMemory {
 
     /**
      * Whether all of the range is mapped, may be written and is shared with the server, so that no access to it takes a
-     * message to the client and back. What data paths use has to be.
+     * message to the client and back.
      */
     public boolean shared(long iova, long bytes) {
-        return covered(iova, bytes, true, true);
+        return direct(iova, bytes, true);
+    }
+
+    /** Whether all of the range is mapped, may be written if {@code write}, and no access to it takes a message. */
+    public boolean direct(long iova, long bytes, boolean write) {
+        return covered(iova, bytes, write, true);
+    }
+
+    /** Whether memory that is not shared can be accessed by message at all. */
+    public boolean byMessage() {
+        return transport != null;
     }
 
     private boolean covered(long iova, long bytes, boolean write, boolean shared) {
@@ -282,7 +302,7 @@ public final class GuestMemory {
         if (t == null) {
             throw refuse(iova, Reason.NOT_SHARED);
         }
-        if (Thread.currentThread() instanceof PromptThread) {
+        if (Thread.currentThread() instanceof PromptThread p && !p.mayWaitFor(this)) {
             refusedWaits.increment();
             throw Reason.WOULD_WAIT.fault();
         }

@@ -21,6 +21,9 @@ public final class Limits {
     /** Most DMA windows at a time, unless the peer says otherwise. */
     public static final int DEFAULT_DMA_MAPS = 65_535;
 
+    /** Largest DMA window (as libvfio-user). */
+    public static final long MAX_DMA_WINDOW = 8L << 40;
+
     /** The page size of DMA windows and of the dirty log. */
     public static final int PAGE = 4096;
 

@@ -8,11 +8,11 @@ final class DirtyReport {
     private DirtyReport() {}
 
     /**
-     * Bytes of the bitmap for a range, or -1 when the range or the page size makes no sense or the bitmap is larger than
-     * a message.
+     * Bytes of the bitmap for a range, or -1 when the range or the page size makes no sense, the page is larger than the
+     * range (as libvfio-user), or the bitmap is larger than a message.
      */
     static long bitmapBytes(long length, long pageSize) {
-        if (length <= 0 || pageSize <= 0 || Long.bitCount(pageSize) != 1) {
+        if (length <= 0 || pageSize <= 0 || Long.bitCount(pageSize) != 1 || pageSize > length) {
             return -1;
         }
         long bits = (length - 1) / pageSize + 1;

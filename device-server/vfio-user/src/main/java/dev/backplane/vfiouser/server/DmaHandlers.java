@@ -32,11 +32,15 @@ final class DmaHandlers {
         int how = flags & (DmaMessages.MAP_MMAP | DmaMessages.MAP_FILE_IO);
         if (access == 0
                 || flags != (access | how)
+                || how == (DmaMessages.MAP_MMAP | DmaMessages.MAP_FILE_IO)
                 || (how != 0 && in.fds() == 0)
                 || in.fds() > 1
                 || size <= 0
                 || ((address | offset | size) & (Limits.PAGE - 1)) != 0) {
             return -Errno.EINVAL;
+        }
+        if (size > Limits.MAX_DMA_WINDOW && Long.compareUnsigned(address + size - 1, address) > 0) {
+            return -Errno.ENOSPC;
         }
         boolean writable = (access & DmaMessages.MAP_WRITE) != 0;
         GuestMemory memory = s.device().memory();
@@ -112,12 +116,14 @@ final class DmaHandlers {
         }
         long pageSize = in.u64(UNMAP + DmaMessages.BITMAP_PGSIZE);
         long bitmapBytes = in.u64(UNMAP + DmaMessages.BITMAP_SIZE);
+        GuestMemory memory = s.device().memory();
         if (bitmapBytes < 0 || bitmapBytes > room - fixed) {
             return -Errno.EINVAL;
         }
-        GuestMemory memory = s.device().memory();
-        long need = DirtyReport.bitmapBytes(size, pageSize);
-        if (need < 0 || need > bitmapBytes || memory.dirtyLog() == null) {
+        if (!memory.hasWindow(address, size)) {
+            return -Errno.ENOENT;
+        }
+        if (memory.dirtyLog() == null || bitmapBytes != DirtyReport.bitmapBytes(size, pageSize)) {
             return -Errno.EINVAL;
         }
         memory.unmap(address, size);
@@ -141,9 +147,8 @@ final class DmaHandlers {
 
     private static int errno(MapRefusedException e) {
         return switch (e.reason()) {
-            case BAD_RANGE -> Errno.EINVAL;
+            case BAD_RANGE, TOO_MANY -> Errno.EINVAL;
             case OVERLAP -> Errno.EEXIST;
-            case TOO_MANY -> Errno.ENOSPC;
             case NO_SUCH_WINDOW -> Errno.ENOENT;
         };
     }

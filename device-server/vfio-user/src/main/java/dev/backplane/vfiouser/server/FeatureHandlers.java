@@ -94,14 +94,16 @@ final class FeatureHandlers {
         long length = in.u64(FIXED + FeatureMessages.REPORT_LENGTH);
         long bitmap = DirtyReport.bitmapBytes(length, in.u64(FIXED + FeatureMessages.REPORT_PAGE_SIZE));
         GuestMemory memory = s.device().memory();
-        if (memory.dirtyLog() == null
-                || bitmap < 0
+        if (bitmap < 0
                 || fixed + bitmap > Limits.MAX_MESSAGE - Header.BYTES
                 || Integer.toUnsignedLong(in.u32(FeatureMessages.FEATURE_ARGSZ)) < fixed + bitmap) {
             return -Errno.EINVAL;
         }
         if (!memory.readable(iova, length)) {
             return -Errno.ENOENT;
+        }
+        if (memory.dirtyLog() == null) {
+            return -Errno.EINVAL;
         }
         int bytes = fixed + (int) bitmap;
         MemorySegment out = s.out().begin(bytes);
@@ -123,6 +125,7 @@ final class FeatureHandlers {
             case FeatureMessages.DMA_LOGGING_START -> startLogging(s);
             default -> {
                 s.device().memory().stopDirtyLog();
+                s.loggingPageSize(0);
                 yield echo(s);
             }
         };
@@ -138,7 +141,10 @@ final class FeatureHandlers {
         return error != 0 ? error : echo(s);
     }
 
-    /** All writes are logged, in pages of our own size, whatever ranges and page size the client wishes. */
+    /**
+     * All writes are logged, in pages of our own size, whatever ranges and page size the client wishes. Once more with
+     * another wish is refused (as by libvfio-user).
+     */
     private static int startLogging(Session s) {
         MessageReader in = s.in();
         int fixed = FIXED + FeatureMessages.LOGGING.size();
@@ -150,6 +156,10 @@ final class FeatureHandlers {
         if (Long.bitCount(pageSize) != 1 || ranges * FeatureMessages.RANGE.size() > in.bodyBytes() - fixed) {
             return -Errno.EINVAL;
         }
+        if (s.loggingPageSize() != 0 && pageSize != s.loggingPageSize() && pageSize != Limits.PAGE) {
+            return -Errno.EINVAL;
+        }
+        s.loggingPageSize(pageSize);
         s.device().memory().startDirtyLog();
         int bytes = echo(s);
         s.out().begin(bytes).set(Wire.U64, Header.BYTES + FIXED + FeatureMessages.LOGGING_PAGE_SIZE, Limits.PAGE);

@@ -26,6 +26,7 @@ final class Session implements AutoCloseable {
     private final int[] replyFds = new int[IoEventFds.MOST + 1];
     private EventFd unmask;
     private int replyFdCount;
+    private long loggingPageSize;
     private Runnable afterReply;
     private volatile Capabilities client;
 
@@ -127,6 +128,15 @@ final class Session implements AutoCloseable {
                 device.controller().unmask(Kind.INTX, 0);
             });
         }
+    }
+
+    /** The page size that the client has wished for its DMA log; 0 while there is none. */
+    long loggingPageSize() {
+        return loggingPageSize;
+    }
+
+    void loggingPageSize(long bytes) {
+        loggingPageSize = bytes;
     }
 
     /** Sends {@code fd} along with the reply; it stays its owner's. */

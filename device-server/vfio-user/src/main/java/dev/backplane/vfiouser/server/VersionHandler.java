@@ -43,6 +43,12 @@ final class VersionHandler implements CommandHandler {
             s.log().refused(e.getMessage());
             return -Errno.EINVAL;
         }
+        if (s.device().migratable() != null
+                && client.migrationPgsize() != 0
+                && client.migrationPgsize() != Limits.PAGE) {
+            s.log().refused("the client wants a dirty log of pages of " + client.migrationPgsize() + " bytes");
+            return -Errno.EINVAL;
+        }
         boolean twin = client.twinSocket() && client.maxMsgFds() > 0 && openTwin(s);
         Capabilities ours = new Capabilities(
                 Limits.MAX_MSG_FDS,

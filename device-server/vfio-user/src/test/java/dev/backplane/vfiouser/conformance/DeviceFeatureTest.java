@@ -197,6 +197,67 @@ final class DeviceFeatureTest extends ConformanceTest {
         p.nothingPending();
     }
 
+    @Test
+    void theLogIsStartedAgainWithTheSamePageSizeOnly() {
+        p.ok(logging(8192));
+        p.ok(logging(8192));
+        p.ok(logging(4096)); // what the reply has said
+        p.ok(logging(4096));
+        p.fails(Wire.EINVAL, logging(2048));
+        p.fails(Wire.EINVAL, logging(16384));
+        p.ok(Message.feature(24, Wire.FEATURE_SET | Wire.FEATURE_LOGGING_STOP)
+                .u64(4096)
+                .u64(0));
+        p.ok(logging(16384));
+    }
+
+    @Test
+    void aPageLargerThanTheRangeIsEinval() {
+        p.ok(Message.dmaMap(3, 0, 0x100000, 0x10000), memfd(0x10000));
+        p.ok(logging(4096));
+        assertEquals(0, report(0x100000, 0x10000, 0x10000));
+        p.fails(Wire.EINVAL, reportOf(0x100000, 0x10000, 0x20000));
+        p.fails(Wire.EINVAL, reportOf(0x100000, 0x10000, 1 << 24));
+    }
+
+    @Test
+    void whatIsNotMappedIsEnoentWhetherItIsLoggedOrNot() {
+        p.fails(Wire.ENOENT, reportOf(0x100000, 0x10000, 4096));
+        p.fails(Wire.ENOENT, unmapWithBitmap(0x100000, 0x10000, 4096, 8));
+        p.ok(logging(4096));
+        p.fails(Wire.ENOENT, reportOf(0x100000, 0x10000, 4096));
+        p.fails(Wire.ENOENT, unmapWithBitmap(0x100000, 0x10000, 4096, 8));
+        p.ok(Message.dmaMap(3, 0, 0x100000, 0x10000), memfd(0x10000));
+        p.fails(Wire.ENOENT, reportOf(0x100000, 0x11000, 4096));
+        p.fails(Wire.ENOENT, unmapWithBitmap(0x100000, 0x8000, 4096, 8));
+        assertEquals(1, system.windows());
+    }
+
+    @Test
+    void theBitmapOfAnUnmappingHasItsSize() {
+        p.ok(Message.dmaMap(3, 0, 0x100000, 0x10000), memfd(0x10000));
+        p.fails(Wire.EINVAL, unmapWithBitmap(0x100000, 0x10000, 4096, 8)); // nothing is logged
+        p.ok(logging(4096));
+        p.fails(Wire.EINVAL, unmapWithBitmap(0x100000, 0x10000, 4096, 0));
+        p.fails(Wire.EINVAL, unmapWithBitmap(0x100000, 0x10000, 4096, 16));
+        p.fails(Wire.EINVAL, unmapWithBitmap(0x100000, 0x10000, 4095, 8));
+        p.fails(Wire.EINVAL, unmapWithBitmap(0x100000, 0x10000, 0x20000, 8));
+        assertEquals(1, system.windows());
+        Received r = p.ok(unmapWithBitmap(0x100000, 0x10000, 4096, 8));
+        assertEquals(Wire.HEADER + 24 + 16 + 8, r.bytes().length);
+        assertEquals(0, system.windows());
+    }
+
+    private static Message unmapWithBitmap(long address, long size, long pageSize, long bitmapBytes) {
+        return Message.command(Wire.DMA_UNMAP)
+                .u32(24 + 16 + bitmapBytes)
+                .u32(1)
+                .u64(address)
+                .u64(size)
+                .u64(pageSize)
+                .u64(bitmapBytes);
+    }
+
     private long report(long iova, long length, long pageSize) {
         Received r = p.ok(reportOf(iova, length, pageSize));
         assertEquals(iova, r.u64(8));

@@ -16,6 +16,11 @@ final class DmaMapTest extends ConformanceTest {
     private static final int RW = Wire.MAP_READ | Wire.MAP_WRITE;
     private static final long MIB = 1 << 20;
 
+    /** VFIO_USER_F_DMA_REGION_* of libvfio-user's vfio-user.h. */
+    private static final int MMAP = 4;
+
+    private static final int FILE_IO = 8;
+
     @Test
     void theReplyIsAHeaderAndNothingElse() {
         RawPeer p = peer();
@@ -116,6 +121,24 @@ final class DmaMapTest extends ConformanceTest {
                         RW, Long.parseUnsignedLong(hex(offset), 16), 0x10000, Long.parseUnsignedLong(hex(size), 16)),
                 memfd(MIB));
         assertEquals(0, system.windows());
+    }
+
+    @Test
+    void aWindowOfMoreThanEightTebibytesIsEnospc() {
+        RawPeer p = peer();
+        p.fails(Wire.ENOSPC, Message.dmaMap(RW, 0, 0x10000, (8L << 40) + 0x1000));
+        p.fails(Wire.ENOSPC, Message.dmaMap(RW, 0, 0, Long.MAX_VALUE - 0xfff));
+        p.ok(Message.dmaMap(RW, 0, 0x10000, 8L << 40));
+        assertEquals(1, system.windows());
+    }
+
+    @Test
+    void oneWayToAccessTheFileIsChosen() {
+        RawPeer p = peer();
+        p.fails(Wire.EINVAL, Message.dmaMap(RW | MMAP | FILE_IO, 0, 0x10000, 0x1000), memfd(MIB));
+        p.ok(Message.dmaMap(RW | MMAP, 0, 0x10000, 0x1000), memfd(MIB));
+        p.ok(Message.dmaMap(RW | FILE_IO, 0, 0x20000, 0x1000), memfd(MIB));
+        assertEquals(2, system.windows());
     }
 
     @Test

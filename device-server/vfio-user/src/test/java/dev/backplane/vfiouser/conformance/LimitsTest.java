@@ -39,8 +39,8 @@ final class LimitsTest extends ConformanceTest {
             }
         }
         assertEquals(MAX_WINDOWS, system.windows());
-        p.fails(Wire.ENOSPC, Message.dmaMap(3, 0, MAX_WINDOWS * 0x2000L, 0x1000));
-        p.fails(Wire.ENOSPC, Message.dmaMap(3, 0, MAX_WINDOWS * 0x2000L, 0x1000), fd);
+        p.fails(Wire.EINVAL, Message.dmaMap(3, 0, MAX_WINDOWS * 0x2000L, 0x1000));
+        p.fails(Wire.EINVAL, Message.dmaMap(3, 0, MAX_WINDOWS * 0x2000L, 0x1000), fd);
         p.ok(Message.dmaUnmap(0, 0x2000, 0x1000));
         p.ok(Message.dmaMap(3, 0, MAX_WINDOWS * 0x2000L, 0x1000));
         p.ok(Message.dmaUnmap(Wire.UNMAP_ALL, 0, 0));

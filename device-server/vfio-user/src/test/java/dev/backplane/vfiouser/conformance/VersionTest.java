@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -88,6 +89,12 @@ final class VersionTest extends ConformanceTest {
             })
     void refusesBadCapabilities(String json) {
         refused(Message.version(json));
+    }
+
+    @Test
+    void refusesPagesOfAnotherSizeForTheDirtyLog() {
+        assumeTrue(system.migratable(), "the device cannot migrate");
+        refused(Message.version("{\"capabilities\":{\"migration\":{\"pgsize\":8192}}}"));
     }
 
     @Test
