@@ -108,7 +108,7 @@
 #define BP_IMM_STATE_FAILED 2 /* stopped by an error; reset recovers */
 #define BP_IMM_ERROR_NONE 0 /* no error */
 #define BP_IMM_ERROR_NOT_MAPPED 1 /* the event table is not in guest memory */
-#define BP_IMM_ERROR_NOT_SHARED 2 /* guest memory is not shared with the server */
+#define BP_IMM_ERROR_NOT_SHARED 2 /* guest memory is neither shared nor accessible by message */
 #define BP_IMM_ERROR_BROKEN_MEMORY 3 /* guest memory was truncated */
 #define BP_IMM_ERROR_INTERNAL 4 /* fault of the device server, see its log */
 #define BP_IMM_EVENT_CONTEXT 1 /* a context has an event; only without MSI-X */
@@ -143,6 +143,7 @@
 #define BP_IMM_ADMIN_NO_SPACE 8 /* no free ring id */
 #define BP_IMM_ADMIN_NOT_ENABLED 9 /* the module is not enabled */
 #define BP_IMM_ADMIN_BAD_VALUE 10 /* size, alignment or count out of range */
+#define BP_IMM_ADMIN_BUSY 11 /* not yet carried out: it takes messages, as guest memory is not shared; read the status again */
 
 /* Context: places and states of a context page */
 #define BP_IMM_SLOTS 8 /* action slots of a context */
@@ -177,7 +178,7 @@
 #define BP_IMM_STATUS_NO_SUCH_RING 5 /* the target has no such ring */
 #define BP_IMM_STATUS_TOO_LONG 6 /* payload exceeds the ring's limit, or GET's room */
 #define BP_IMM_STATUS_UNREACHABLE 7 /* no such node, or it is not running */
-#define BP_IMM_STATUS_ABORTED 8 /* the context was closed or reset meanwhile */
+#define BP_IMM_STATUS_ABORTED 8 /* the context was closed or reset meanwhile, or it is not known whether it has happened */
 #define BP_IMM_STATUS_BAD_COMMAND 9 /* no such command, or unknown flags */
 #define BP_IMM_STATUS_BAD_ADDRESS 10 /* payload lies outside the memory or the inline area */
 #define BP_IMM_STATUS_RING_CORRUPT 11 /* the ring's owner broke its indices */
@@ -417,7 +418,7 @@ static_assert(offsetof(struct bp_agg_rx_comp, flow_hash) == 28, "bp_agg_rx_comp.
 #define BP_IMM_REG_EVENT_STATUS 0x48 /* RW1C: BP_IMM_EVENT_* that happened since they were last cleared. */
 #define BP_IMM_REG_SCRATCH 0x4c /* RW: Holds what was written, for self-tests. */
 #define BP_IMM_REG_ADMIN_COMMAND 0x50 /* RW: Guest address of struct bp_imm_admin, 64-byte aligned. */
-#define BP_IMM_REG_ADMIN_DOORBELL 0x58 /* WO: Write: carries out the command at admin_command before the write completes. */
+#define BP_IMM_REG_ADMIN_DOORBELL 0x58 /* WO: Write: carries out the command at admin_command before the write completes; if that takes messages because guest memory is not shared, admin_status is BUSY until then, and the command and its lists have to stay. */
 #define BP_IMM_REG_ADMIN_STATUS 0x5c /* RO: BP_IMM_ADMIN_* of the latest command. */
 #define BP_IMM_REG_ADMIN_RESULT 0x60 /* RO: Result of the latest command. */
 #define BP_IMM_REG_BAD_ACCESSES 0x68 /* RO: Accesses to nothing, of a wrong width, or with a value out of range (low 32 bits). */

@@ -91,6 +91,7 @@ struct bp_imm_vector {
  * @events_dma: its bus address
  * @events_bytes: its size
  * @admin_lock: one command at a time
+ * @admin_late: the latest command was given up while the module was busy with it; under admin_lock
  * @admin: the command, followed by room for a list of nodes
  * @admin_dma: its bus address
  * @clients_lock: guards @clients
@@ -132,6 +133,7 @@ struct bp_imm_device {
 	size_t events_bytes;
 
 	struct mutex admin_lock; /* see above */
+	bool admin_late;
 	struct bp_imm_admin *admin;
 	dma_addr_t admin_dma;
 

@@ -13,6 +13,10 @@
 /* A module that is there takes microseconds; a host that is paused may take its time. */
 #define BP_IMM_RESET_US (2 * USEC_PER_SEC)
 
+/* A command for which the server has to ask its client, message by message, takes milliseconds. */
+#define BP_IMM_ADMIN_POLL_US 100
+#define BP_IMM_ADMIN_BUSY_US (10 * USEC_PER_SEC)
+
 /**
  * bp_imm_read32 - reads a register
  * @device: the device
@@ -197,10 +201,21 @@ static int bp_imm_admin_error(struct bp_imm_device *device, u32 status)
 	case BP_IMM_ADMIN_BAD_VALUE:
 		return -EINVAL;
 	default:
-		/* All-ones is a dead module, anything else one of a newer version or a broken one. */
+		/* All-ones is a dead module, anything else one of a newer version, a broken or a stuck one. */
 		bp_imm_health_ask(device);
 		return PCI_POSSIBLE_ERROR(status) ? -ENODEV : -EIO;
 	}
+}
+
+/* Waits until the module has carried out the latest command. Returns BP_IMM_ADMIN_BUSY if it does not get that far. */
+static u32 bp_imm_admin_status(struct bp_imm_device *device)
+{
+	u32 status;
+
+	device->admin_late = read_poll_timeout(bp_imm_read32, status, status != BP_IMM_ADMIN_BUSY,
+					       BP_IMM_ADMIN_POLL_US, BP_IMM_ADMIN_BUSY_US, false, device,
+					       BP_IMM_REG_ADMIN_STATUS);
+	return status;
 }
 
 /**
@@ -225,6 +240,11 @@ int bp_imm_admin(struct bp_imm_device *device, const struct bp_imm_admin *comman
 		return -ENODEV;
 	}
 	mutex_lock(&device->admin_lock);
+	/* A command that was given up may still be read, and its status would be taken for that of this one. */
+	if (device->admin_late && bp_imm_admin_status(device) == BP_IMM_ADMIN_BUSY) {
+		mutex_unlock(&device->admin_lock);
+		return bp_imm_admin_error(device, BP_IMM_ADMIN_BUSY);
+	}
 	*device->admin = *command;
 	if (count) {
 		memcpy(device->admin + 1, nodes, count * sizeof(*nodes));
@@ -232,10 +252,11 @@ int bp_imm_admin(struct bp_imm_device *device, const struct bp_imm_admin *comman
 	}
 	/*
 	 * The command before the doorbell: writel() has that barrier. The module carries the command out before the
-	 * doorbell write completes, and the reads below cannot pass that write (AdminCommand.java).
+	 * doorbell write completes, and the reads below cannot pass that write (AdminCommand.java). Only if guest
+	 * memory is not shared with the device server it takes longer, as the server has to ask for the command.
 	 */
 	writel(1, device->registers + BP_IMM_REG_ADMIN_DOORBELL);
-	status = bp_imm_read32(device, BP_IMM_REG_ADMIN_STATUS);
+	status = bp_imm_admin_status(device);
 	value = bp_imm_read64(device, BP_IMM_REG_ADMIN_RESULT);
 	mutex_unlock(&device->admin_lock);
 	if (result)

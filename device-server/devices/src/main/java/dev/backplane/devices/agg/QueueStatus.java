@@ -49,7 +49,7 @@ enum QueueStatus {
             case NOT_MAPPED, READ_ONLY -> QueueRegisters.ERROR_NOT_MAPPED;
             case MISALIGNED -> QueueRegisters.ERROR_BAD_CONFIGURATION;
             case NOT_SHARED, WOULD_WAIT -> QueueRegisters.ERROR_NOT_SHARED;
-            case BROKEN -> QueueRegisters.ERROR_BROKEN_MEMORY;
+            case BROKEN, INTERRUPTED -> QueueRegisters.ERROR_BROKEN_MEMORY;
         };
     }
 }

@@ -142,8 +142,10 @@ final class ReceiveQueue {
             try {
                 packet.moveOut(memory, addresses[i], n);
             } catch (GuestMemoryFault fault) {
-                if (fault.reason() == GuestMemoryFault.Reason.BROKEN
-                        || fault.reason() == GuestMemoryFault.Reason.WOULD_WAIT) {
+                GuestMemoryFault.Reason reason = fault.reason();
+                if (reason == GuestMemoryFault.Reason.BROKEN
+                        || reason == GuestMemoryFault.Reason.INTERRUPTED
+                        || reason == GuestMemoryFault.Reason.WOULD_WAIT) {
                     throw fault;
                 }
                 return i;

@@ -156,7 +156,8 @@ final class TransmitQueue extends DrainLoop {
                 slowed = true;
                 return WAITS;
             }
-            if (fault.reason() == GuestMemoryFault.Reason.BROKEN) {
+            if (fault.reason() == GuestMemoryFault.Reason.BROKEN
+                    || fault.reason() == GuestMemoryFault.Reason.INTERRUPTED) {
                 throw fault;
             }
             return TransmitCompletion.BAD_ADDRESS;

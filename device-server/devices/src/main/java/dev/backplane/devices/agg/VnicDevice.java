@@ -345,7 +345,11 @@ public final class VnicDevice implements IoEventDevice, Migratable {
      * others depend on, until the next reset. Any thread.
      */
     void goSlow() {
-        runOn(lane);
+        DeviceLink l = link;
+        if (l != null) {
+            lane.serve(l.memory());
+            runOn(lane);
+        }
     }
 
     private void runOn(SlowLane where) {

@@ -74,6 +74,7 @@ public final class AdminCommand {
     public static final int STATUS_NO_SPACE = 8;
     public static final int STATUS_NOT_ENABLED = 9;
     public static final int STATUS_BAD_VALUE = 10;
+    public static final int STATUS_BUSY = 11;
 
     public static final Constants CONSTANTS = Constants.of(
                     "Admin command", "opcodes, flags and status of the driver's commands")
@@ -104,6 +105,10 @@ public final class AdminCommand {
             .add("BP_IMM_ADMIN_NO_SPACE", STATUS_NO_SPACE, "no free ring id")
             .add("BP_IMM_ADMIN_NOT_ENABLED", STATUS_NOT_ENABLED, "the module is not enabled")
             .add("BP_IMM_ADMIN_BAD_VALUE", STATUS_BAD_VALUE, "size, alignment or count out of range")
+            .add(
+                    "BP_IMM_ADMIN_BUSY",
+                    STATUS_BUSY,
+                    "not yet carried out: it takes messages, as guest memory is not shared; read the status again")
             .build();
 
     private AdminCommand() {}

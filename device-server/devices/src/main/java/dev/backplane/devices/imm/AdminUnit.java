@@ -10,8 +10,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Carries out the driver's commands ({@link AdminCommand}): all that is privileged. By the client's thread, one at a
- * time, while the module runs.
+ * Carries out the driver's commands ({@link AdminCommand}): all that is privileged. One at a time, while the module runs;
+ * by the client's thread, or, when that takes messages, on the guest's lane ({@link AdminLoop}).
  */
 final class AdminUnit {
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -30,6 +30,10 @@ final class AdminUnit {
     private final MessagingConfig config;
     private final MemorySegment command = Arena.ofAuto().allocate(AdminCommand.BYTES, 8);
     private long result;
+    /** Whether this thread may wait for messages. */
+    private boolean mayWait;
+    /** Whether something was not accessible without messages. */
+    private boolean unshared;
 
     AdminUnit(MessagingModule module) {
         this.module = module;
@@ -41,24 +45,53 @@ final class AdminUnit {
         return result;
     }
 
-    /** Copies the command at {@code address} out of guest memory and carries it out; returns its status. */
-    int carryOut(long address) {
+    /**
+     * Copies the command at {@code address} out of guest memory and carries it out; returns its status.
+     *
+     * @param lane whether the thread is that of the guest's lane; on another one a command that would take messages is
+     *     BUSY, and nothing has happened
+     */
+    int carryOut(long address, boolean lane) {
         result = 0;
+        mayWait = lane;
+        unshared = false;
+        int status = fetchAndDispatch(address);
+        return unshared ? AdminCommand.STATUS_BUSY : status;
+    }
+
+    private int fetchAndDispatch(long address) {
         GuestMemory guest = module.guest();
         int use = guest.enter();
         try {
-            // Not by messages: they would wait for the very thread that this runs on.
-            if (!guest.shared(address, AdminCommand.BYTES)) {
+            if (!accessible(guest, address, AdminCommand.BYTES, false)) {
                 return AdminCommand.STATUS_BAD_ADDRESS;
             }
             guest.read(address, command, 0, AdminCommand.BYTES);
         } catch (GuestMemoryFault f) {
-            module.memoryFault(f);
-            return AdminCommand.STATUS_BAD_ADDRESS;
+            return faulted(f);
         } finally {
             guest.exit(use);
         }
         return dispatch(guest);
+    }
+
+    /** Whether a range may be used, and may be by this thread. */
+    private boolean accessible(GuestMemory guest, long at, long bytes, boolean write) {
+        if (guest.direct(at, bytes, write)) {
+            return true;
+        }
+        boolean mapped = guest.byMessage() && (write ? guest.writable(at, bytes) : guest.readable(at, bytes));
+        unshared |= mapped && !mayWait;
+        return mapped && mayWait;
+    }
+
+    /** The status after a fault; a command that was interrupted is carried out once more. */
+    private int faulted(GuestMemoryFault f) {
+        if (f.reason() == GuestMemoryFault.Reason.INTERRUPTED) {
+            return AdminCommand.STATUS_BUSY;
+        }
+        module.memoryFault(f);
+        return AdminCommand.STATUS_BAD_ADDRESS;
     }
 
     private int dispatch(GuestMemory guest) {
@@ -131,22 +164,21 @@ final class AdminUnit {
                     new RegisteredMemory(binding, id, flags, i64(AdminCommand.KEY), nodes, pages, shift, first, bytes));
             return AdminCommand.STATUS_OK;
         } catch (GuestMemoryFault f) {
-            module.memoryFault(f);
-            return AdminCommand.STATUS_BAD_ADDRESS;
+            return faulted(f);
         } finally {
             guest.exit(use);
         }
     }
 
     /** Reads a page list, once; null if a page is not aligned, not mapped or not writable. */
-    private static long[] pages(GuestMemory guest, long list, int count, int shift) {
-        if (!guest.shared(list, count * 8L)) {
+    private long[] pages(GuestMemory guest, long list, int count, int shift) {
+        if (!accessible(guest, list, count * 8L, false)) {
             return null;
         }
         long[] pages = new long[count];
         guest.read(list, MemorySegment.ofArray(pages), 0, count * 8L);
         for (long page : pages) {
-            if (!RegisteredMemory.pageOk(guest, page, shift)) {
+            if (!RegisteredMemory.aligned(page, shift) || !accessible(guest, page, 1L << shift, true)) {
                 return null;
             }
         }
@@ -161,7 +193,7 @@ final class AdminUnit {
         }
         short[] ids = new short[count];
         if (count > 0) {
-            if (!guest.shared(i64(AdminCommand.NODES), count * 2L)) {
+            if (!accessible(guest, i64(AdminCommand.NODES), count * 2L, false)) {
                 return null;
             }
             guest.read(i64(AdminCommand.NODES), MemorySegment.ofArray(ids), 0, count * 2L);
@@ -233,9 +265,8 @@ final class AdminUnit {
             result = at;
             return AdminCommand.STATUS_OK;
         } catch (GuestMemoryFault f) {
-            module.memoryFault(f);
             module.block().clearRing(at);
-            return AdminCommand.STATUS_BAD_ADDRESS;
+            return faulted(f);
         } finally {
             guest.exit(use);
         }

@@ -12,6 +12,9 @@ import dev.backplane.vfiouser.memory.GuestMemoryFault;
  * would kill the server's JVM when the file behind it is truncated, so there is none.)
  */
 final class Atomics extends SerialTarget {
+    /** Not a status: nothing has happened yet. */
+    private static final int AGAIN = -1;
+
     private final MessagingModule owner;
     private final GuestCursor cursor = new GuestCursor();
 
@@ -22,7 +25,11 @@ final class Atomics extends SerialTarget {
 
     @Override
     protected Outcome carryOut(Request r) {
-        r.finish(status(r));
+        int status = status(r);
+        if (status == AGAIN) {
+            return Outcome.MORE;
+        }
+        r.finish(status);
         return Outcome.FINISHED;
     }
 
@@ -31,6 +38,7 @@ final class Atomics extends SerialTarget {
         if (guest == null) {
             return Completion.UNREACHABLE;
         }
+        boolean stored = false;
         int use = guest.enter();
         try {
             RegisteredMemory memory = OneSided.resolve(owner, r, AdminCommand.MEMORY_REMOTE_ATOMIC, Long.BYTES);
@@ -44,6 +52,7 @@ final class Atomics extends SerialTarget {
             cursor.use(guest);
             // Acquire and release: what an initiator wrote before its atomic is visible to who acts on its result.
             long old = cursor.getLongAcquire(address);
+            stored = true;
             if (r.command == Action.CMD_FETCH_ADD) {
                 cursor.setLongRelease(address, old + r.operand);
             } else if (old == r.operand) {
@@ -53,6 +62,10 @@ final class Atomics extends SerialTarget {
             r.resultLength = Long.BYTES;
             return Completion.OK;
         } catch (GuestMemoryFault f) {
+            if (f.reason() == GuestMemoryFault.Reason.INTERRUPTED) {
+                // What was stored by message may be there or not: not once more, then.
+                return stored ? Completion.ABORTED : AGAIN;
+            }
             owner.memoryFault(f);
             return Completion.BAD_ADDRESS;
         } finally {

@@ -50,7 +50,10 @@ public final class Completion {
             .add("BP_IMM_STATUS_NO_SUCH_RING", NO_SUCH_RING, "the target has no such ring")
             .add("BP_IMM_STATUS_TOO_LONG", TOO_LONG, "payload exceeds the ring's limit, or GET's room")
             .add("BP_IMM_STATUS_UNREACHABLE", UNREACHABLE, "no such node, or it is not running")
-            .add("BP_IMM_STATUS_ABORTED", ABORTED, "the context was closed or reset meanwhile")
+            .add(
+                    "BP_IMM_STATUS_ABORTED",
+                    ABORTED,
+                    "the context was closed or reset meanwhile, or it is not known whether it has happened")
             .add("BP_IMM_STATUS_BAD_COMMAND", BAD_COMMAND, "no such command, or unknown flags")
             .add("BP_IMM_STATUS_BAD_ADDRESS", BAD_ADDRESS, "payload lies outside the memory or the inline area")
             .add("BP_IMM_STATUS_RING_CORRUPT", RING_CORRUPT, "the ring's owner broke its indices")

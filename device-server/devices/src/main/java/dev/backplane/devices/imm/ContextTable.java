@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.backplane.devices.imm;
 
+import dev.backplane.devices.loop.SlowLane;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -8,7 +9,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
  * The contexts of a module and the rings of their processes. Any thread looks things up; everything else comes from the
- * client's thread.
+ * client's thread, or, one at a time with it, from whoever carries out the driver's commands.
  *
  * <p>Ending something has one form: say so where the loops ask, wait until the uses of the guest's memory have ended,
  * then clear what is left.
@@ -27,6 +28,19 @@ final class ContextTable {
         this.contexts = new GetPutContext[config.contexts()];
         for (int n = 0; n < contexts.length; n++) {
             contexts[n] = new GetPutContext(module, n);
+        }
+    }
+
+    /** Has the turns of all contexts and rings run on a lane, or with null wherever they are woken. */
+    void runOn(SlowLane lane) {
+        for (GetPutContext c : contexts) {
+            c.runOn(lane);
+        }
+        for (int id = 0; id < rings.length(); id++) {
+            Ring ring = rings.get(id);
+            if (ring != null) {
+                ring.runOn(lane);
+            }
         }
     }
 

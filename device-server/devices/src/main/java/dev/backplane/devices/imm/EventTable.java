@@ -98,14 +98,18 @@ final class EventTable {
      * Counts events of a context and tells the driver; by the context's loop, inside a use of the guest's memory.
      *
      * @param word the context's word of the table
+     * @return false if that was interrupted and has to be repeated
      */
-    void raise(DeviceLink link, int context, GuestRange word, int total, int added) {
+    boolean raise(DeviceLink link, int context, GuestRange word, int total, int added) {
         try {
             word.refresh();
             word.setIntRelease(0, total);
         } catch (GuestMemoryFault f) {
+            if (f.reason() == GuestMemoryFault.Reason.INTERRUPTED) {
+                return false;
+            }
             module.memoryFault(f);
-            return;
+            return true;
         }
         module.tally().events.add(added);
         if (link.interrupts().messageSignalled()) {
@@ -113,6 +117,7 @@ final class EventTable {
         } else {
             raisePin(link, ImmRegisters.EVENT_CONTEXT);
         }
+        return true;
     }
 
     /** Tells the driver of an event of the module as a whole. */

@@ -3,6 +3,7 @@ package dev.backplane.devices.imm;
 
 import dev.backplane.devices.loop.DrainLoop;
 import dev.backplane.vfiouser.device.DeviceLink;
+import dev.backplane.vfiouser.memory.GuestMemoryFault;
 import dev.backplane.vfiouser.memory.GuestRange;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -37,6 +38,10 @@ final class GetPutContext extends DrainLoop {
     private volatile boolean outstanding;
     /** The target of a one-sided action that takes several turns. */
     private MessagingModule stepping;
+    /** The target of a one-sided action of which a part is on its way by way of the request's buffer. */
+    private MessagingModule copying;
+    /** Whether the action that was to begin has to be begun in another turn. */
+    private boolean again;
 
     /** The target that this turn has taken for what follows. */
     private SerialTarget taken;
@@ -190,11 +195,18 @@ final class GetPutContext extends DrainLoop {
             if (binding != b || !module.live() || link == null) {
                 return false;
             }
+            if (module.byMessage() && !onLane()) {
+                return true;
+            }
             boolean more = b.open() && work(b, link);
             if (pendingEvents != 0) {
-                raiseEvents(link);
+                more |= !raiseEvents(link);
             }
             return more;
+        } catch (GuestMemoryFault f) {
+            // Only an interruption comes here: nothing was lost, and the turn is repeated when whoever waits has got
+            // through.
+            return true;
         } catch (RuntimeException e) {
             // Ours, not the guest's: this context stops, so that it does not fail again and again.
             fail(b);
@@ -236,7 +248,9 @@ final class GetPutContext extends DrainLoop {
                     }
                     r.load(pages(), pages().action(number, next));
                     if (!begin(r, link)) {
-                        outstanding = true;
+                        outstanding = !again;
+                        more = again || r.done();
+                        again = false;
                         break;
                     }
                     report(r, next++);
@@ -248,7 +262,7 @@ final class GetPutContext extends DrainLoop {
                 letGo();
             }
         }
-        more |= stepping != null;
+        more |= stepping != null || (outstanding && r.done());
         if (next != first) {
             module.tally().actions.add(next - first);
             module.tally().payloadBytes.add(bytes);
@@ -267,12 +281,16 @@ final class GetPutContext extends DrainLoop {
 
     /** Whether the request that was under way is finished now. */
     private boolean resumed(Request r) {
-        if (stepping != null) {
-            if (!OneSided.step(stepping, r)) {
+        if (stepping == null) {
+            if (!r.done() || (r.staged && !unstage(r))) {
                 return false;
             }
+        } else if (r.staged) {
+            sendPart(stepping, r);
+            return false;
+        } else if (OneSided.step(stepping, r)) {
             stepping = null;
-        } else if (!r.done()) {
+        } else {
             return false;
         }
         outstanding = false;
@@ -299,6 +317,9 @@ final class GetPutContext extends DrainLoop {
         if (target == null || !target.reachable()) {
             return r.finish(Completion.UNREACHABLE);
         }
+        if (module.byMessage() || target.byMessage()) {
+            return beginStaged(r, target);
+        }
         return switch (r.command) {
             case Action.CMD_PUT, Action.CMD_GET -> {
                 Ring ring = target.contexts().ring(r.ring);
@@ -311,6 +332,104 @@ final class GetPutContext extends DrainLoop {
             }
             default -> submit(target.atomics(), r);
         };
+    }
+
+    /**
+     * Starts an action between guests that do not both share their memory. Nothing here waits for another guest's client,
+     * and nothing of another guest's is held while this one's is waited for.
+     *
+     * @return whether it is finished, for a reason to be found here; else a later turn ends it
+     */
+    private boolean beginStaged(Request r, MessagingModule target) {
+        letGo();
+        if (module.byMessage() && !onLane()) {
+            again = true;
+            return false;
+        }
+        try {
+            if (r.command == Action.CMD_WRITE || r.command == Action.CMD_READ) {
+                r.staged = true;
+                sendPart(target, r);
+                return false;
+            }
+            boolean ringed = r.command == Action.CMD_PUT || r.command == Action.CMD_GET;
+            SerialTarget place = ringed ? target.contexts().ring(r.ring) : target.atomics();
+            int status = place == null ? Completion.NO_SUCH_RING : stage(r);
+            if (status != 0) {
+                return r.finish(status);
+            }
+            if (submit(place, r)) {
+                r.answer();
+            }
+        } catch (GuestMemoryFault f) {
+            again = true; // interrupted before anything was moved
+        }
+        letGo();
+        return false;
+    }
+
+    private int stage(Request r) {
+        try {
+            return r.stage();
+        } catch (GuestMemoryFault f) {
+            return lost(f);
+        }
+    }
+
+    /** Has the next part of a one-sided action moved, at once or by the target's lane; it is answered then. */
+    private void sendPart(MessagingModule target, Request r) {
+        int status = r.bereft() ? Completion.NO_SUCH_MEMORY : Completion.OK;
+        try {
+            if (status == Completion.OK && r.command == Action.CMD_WRITE) {
+                Payload.stage(r, OneSided.nextPart(r));
+            } else {
+                r.stagedFrom = r.progress;
+            }
+        } catch (GuestMemoryFault f) {
+            status = lost(f);
+        }
+        stepping = null;
+        copying = target;
+        r.reopen();
+        if (status == Completion.OK && target.byMessage()) {
+            waitingAt = target.copies();
+            target.copies().queue(r);
+            return;
+        }
+        r.finish(status == Completion.OK ? OneSided.move(target, r, r.binding.remote) : status);
+        r.answer();
+    }
+
+    /** Takes what has come out of the request's buffer; returns whether that was the last of the action. */
+    private boolean unstage(Request r) {
+        if (r.status != Completion.OK) {
+            return true;
+        }
+        boolean read = r.command == Action.CMD_READ;
+        if (read || r.command == Action.CMD_GET) {
+            if (r.bereft()) {
+                return r.finish(Completion.NO_SUCH_MEMORY);
+            }
+            try {
+                Payload.unstage(r, read ? r.progress - r.stagedFrom : r.resultLength);
+            } catch (GuestMemoryFault f) {
+                return r.finish(lost(f));
+            }
+        }
+        if ((read || r.command == Action.CMD_WRITE) && r.progress < r.length) {
+            stepping = copying;
+            return false;
+        }
+        return true;
+    }
+
+    /** The status after a fault of this guest's own memory; an interrupted access is repeated in another turn instead. */
+    private int lost(GuestMemoryFault f) {
+        if (f.reason() == GuestMemoryFault.Reason.INTERRUPTED) {
+            throw f;
+        }
+        module.memoryFault(f);
+        return Completion.BAD_ADDRESS;
     }
 
     private boolean submit(SerialTarget target, Request r) {
@@ -364,7 +483,8 @@ final class GetPutContext extends DrainLoop {
         }
     }
 
-    private void raiseEvents(DeviceLink link) {
+    /** Tells the driver what there is; returns false if that has to be repeated. */
+    private boolean raiseEvents(DeviceLink link) {
         int n = (int) EVENTS.getAndSet(this, 0);
         int total = block.getInt(record + ModuleBlock.CONTEXT_EVENTS) + n;
         block.setInt(record + ModuleBlock.CONTEXT_EVENTS, total);
@@ -372,7 +492,11 @@ final class GetPutContext extends DrainLoop {
         if (eventWord == null || eventWord.iova() != at) {
             eventWord = new GuestRange(link.memory(), at, 4);
         }
-        module.events().raise(link, number, eventWord, total, n);
+        if (module.events().raise(link, number, eventWord, total, n)) {
+            return true;
+        }
+        EVENTS.getAndAdd(this, 1);
+        return false;
     }
 
     /** The module polls the context again, and needs no doorbell. */
@@ -417,6 +541,8 @@ final class GetPutContext extends DrainLoop {
     void forgetRequest() {
         outstanding = false;
         stepping = null;
+        copying = null;
+        again = false;
         waitingAt = null;
     }
 
@@ -434,19 +560,40 @@ final class GetPutContext extends DrainLoop {
                 b.rings().length);
     }
 
-    /** For the client's thread while the module is stopped: writes a result that has come but was not yet reported. */
+    /**
+     * For the client's thread while the module is stopped: writes a result that has come but was not yet reported. What a
+     * target is carrying out and may have carried out already is not done anew: ABORTED.
+     */
     void settle() {
         Binding b = binding;
-        if (b != null
-                && b.open()
-                && outstanding
-                && stepping == null
-                && b.request().done()) {
-            report(b.request(), block.getInt(record + ModuleBlock.CONTEXT_NEXT));
+        if (b != null && b.open() && outstanding && stepping == null) {
+            Request r = b.request();
+            boolean oneSided = r.command == Action.CMD_WRITE || r.command == Action.CMD_READ;
+            if (r.done() ? settled(r) : r.claimed && !oneSided && r.finish(Completion.ABORTED)) {
+                report(r, block.getInt(record + ModuleBlock.CONTEXT_NEXT));
+            }
         }
         if (b != null) {
             b.replaceRequest();
         }
+    }
+
+    /** Whether an action that was answered is over; one-sided ones of which parts are missing are not, and start anew. */
+    private boolean settled(Request r) {
+        if (!r.staged || r.status != Completion.OK) {
+            return true;
+        }
+        if (!module.byMessage()) {
+            return unstage(r);
+        }
+        // What it fetched cannot be stored: that would take a message and an answer, for which this thread must not
+        // wait.
+        return switch (r.command) {
+            case Action.CMD_GET -> r.finish(Completion.ABORTED);
+            case Action.CMD_READ -> false;
+            case Action.CMD_WRITE -> r.progress == r.length;
+            default -> true;
+        };
     }
 
     @Override

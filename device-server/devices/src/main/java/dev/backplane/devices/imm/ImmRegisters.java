@@ -61,7 +61,12 @@ public final class ImmRegisters {
             .u32("event_status", RW1C, "BP_IMM_EVENT_* that happened since they were last cleared.")
             .u32("scratch", RW, "Holds what was written, for self-tests.")
             .u64("admin_command", RW, "Guest address of struct bp_imm_admin, 64-byte aligned.")
-            .u32("admin_doorbell", WO, "Write: carries out the command at admin_command before the write completes.")
+            .u32(
+                    "admin_doorbell",
+                    WO,
+                    "Write: carries out the command at admin_command before the write completes; if that takes messages"
+                            + " because guest memory is not shared, admin_status is BUSY until then, and the command and"
+                            + " its lists have to stay.")
             .u32("admin_status", RO, "BP_IMM_ADMIN_* of the latest command.")
             .u64("admin_result", RO, "Result of the latest command.")
             .u32(
@@ -127,7 +132,10 @@ public final class ImmRegisters {
             .add("BP_IMM_STATE_FAILED", STATE_FAILED, "stopped by an error; reset recovers")
             .add("BP_IMM_ERROR_NONE", 0, "no error")
             .add("BP_IMM_ERROR_NOT_MAPPED", ERROR_NOT_MAPPED, "the event table is not in guest memory")
-            .add("BP_IMM_ERROR_NOT_SHARED", ERROR_NOT_SHARED, "guest memory is not shared with the server")
+            .add(
+                    "BP_IMM_ERROR_NOT_SHARED",
+                    ERROR_NOT_SHARED,
+                    "guest memory is neither shared nor accessible by message")
             .add("BP_IMM_ERROR_BROKEN_MEMORY", ERROR_BROKEN_MEMORY, "guest memory was truncated")
             .add("BP_IMM_ERROR_INTERNAL", ERROR_INTERNAL, "fault of the device server, see its log")
             .add("BP_IMM_EVENT_CONTEXT", EVENT_CONTEXT, "a context has an event; only without MSI-X")

@@ -3,6 +3,7 @@ package dev.backplane.devices.imm;
 
 import dev.backplane.devices.Node;
 import dev.backplane.devices.layout.PciIds;
+import dev.backplane.devices.loop.SlowLane;
 import dev.backplane.vfiouser.counter.CounterGroup;
 import dev.backplane.vfiouser.device.DeviceLink;
 import dev.backplane.vfiouser.device.IoEvent;
@@ -38,14 +39,17 @@ public final class MessagingModule implements IoEventDevice, Migratable {
     private final Atomics atomics;
     private final EventTable events;
     private final ModuleRegisters registers;
-    private final AdminUnit admin;
     private final FailureLoop failure;
+    private final CopyTarget copies;
+    private final AdminLoop commands;
+    private final SlowLane slowLane;
 
     private volatile DeviceLink link;
     private volatile ContextPages pages;
     private volatile ModuleState state = ModuleState.IDLE;
     private volatile boolean stopped;
     private volatile boolean live;
+    private volatile boolean byMessage;
 
     MessagingModule(MessagingFabric fabric, Node node) {
         this.fabric = fabric;
@@ -56,9 +60,11 @@ public final class MessagingModule implements IoEventDevice, Migratable {
         this.atomics = new Atomics(this);
         this.events = new EventTable(this);
         this.registers = new ModuleRegisters(this);
-        this.admin = new AdminUnit(this);
         this.failure = new FailureLoop(this);
         this.contexts = new ContextTable(this);
+        this.copies = new CopyTarget(this);
+        this.commands = new AdminLoop(this);
+        this.slowLane = new SlowLane(node.name() + ".imm slow");
     }
 
     private static PciFunction describe(MessagingConfig config) {
@@ -141,9 +147,14 @@ public final class MessagingModule implements IoEventDevice, Migratable {
     public void stop() {
         stopped = true;
         updateLive();
-        contexts.wakeRings();
-        guest().awaitUses();
-        contexts.settle();
+        commands.exclude();
+        try {
+            contexts.wakeRings();
+            guest().awaitUses();
+            contexts.settle();
+        } finally {
+            commands.admit();
+        }
     }
 
     @Override
@@ -151,6 +162,7 @@ public final class MessagingModule implements IoEventDevice, Migratable {
         stopped = false;
         updateLive();
         contexts.resume();
+        commands.wake();
     }
 
     @Override
@@ -200,8 +212,11 @@ public final class MessagingModule implements IoEventDevice, Migratable {
                 return true;
             }
             if (!l.memory().shared(table, 4L * contexts.size())) {
-                fail(ImmRegisters.ERROR_NOT_SHARED);
-                return true;
+                if (!l.memory().byMessage()) {
+                    fail(ImmRegisters.ERROR_NOT_SHARED);
+                    return true;
+                }
+                goSlow();
             }
         } finally {
             l.memory().exit(use);
@@ -224,17 +239,33 @@ public final class MessagingModule implements IoEventDevice, Migratable {
         return true;
     }
 
-    /** Carries out the command that the driver has prepared. */
-    void admin() {
-        counters.adminCommands.increment();
-        int status = state == ModuleState.RUNNING
-                ? admin.carryOut(block.getLong(ModuleBlock.ADMIN_COMMAND))
-                : AdminCommand.STATUS_NOT_ENABLED;
-        if (status != AdminCommand.STATUS_OK) {
-            counters.adminRefused.increment();
-        }
-        block.setLong(ModuleBlock.ADMIN_RESULT, status == AdminCommand.STATUS_OK ? admin.result() : 0);
-        block.setInt(ModuleBlock.ADMIN_STATUS, status);
+    // ---- memory that is not shared ----
+
+    /**
+     * The guest's memory, or a part of it, is not shared with the server: until the next reset, all that accesses it runs
+     * on a lane of its own. By who enables, restores, or carries out commands.
+     */
+    void goSlow() {
+        slowLane.serve(guest());
+        runOn(slowLane);
+        byMessage = true;
+    }
+
+    private void runOn(SlowLane lane) {
+        contexts.runOn(lane);
+        atomics.runOn(lane);
+        copies.runOn(lane);
+        commands.runOn(lane);
+    }
+
+    /** Whether accesses to the guest's memory may take messages, so that nobody else's thread may make them. */
+    boolean byMessage() {
+        return byMessage;
+    }
+
+    /** Where a new ring's turns run. */
+    SlowLane lane() {
+        return byMessage ? slowLane : null;
     }
 
     void clearEvents(int bits) {
@@ -252,13 +283,20 @@ public final class MessagingModule implements IoEventDevice, Migratable {
         if (l == null) {
             return;
         }
-        contexts.kill();
-        l.memory().awaitUses();
-        contexts.bury();
-        events.reset(l);
-        synchronized (this) {
-            state = ModuleState.IDLE;
-            block.reset();
+        commands.exclude();
+        try {
+            contexts.kill();
+            l.memory().awaitUses();
+            contexts.bury();
+            events.reset(l);
+            synchronized (this) {
+                state = ModuleState.IDLE;
+                block.reset();
+            }
+            byMessage = false;
+            runOn(null);
+        } finally {
+            commands.admit();
         }
         counters.resets.increment();
     }
@@ -268,7 +306,7 @@ public final class MessagingModule implements IoEventDevice, Migratable {
     /** Counts a fault of this guest's memory; a broken memory is the end of the module until it is reset. Any thread. */
     void memoryFault(GuestMemoryFault f) {
         counters.memoryFaults.increment();
-        if (f.reason() == GuestMemoryFault.Reason.BROKEN) {
+        if (f.reason() == GuestMemoryFault.Reason.BROKEN && live) {
             fail(ImmRegisters.ERROR_BROKEN_MEMORY);
         }
     }
@@ -343,6 +381,15 @@ public final class MessagingModule implements IoEventDevice, Migratable {
 
     Atomics atomics() {
         return atomics;
+    }
+
+    /** Where READ and WRITE go while the guest's memory is not shared. */
+    CopyTarget copies() {
+        return copies;
+    }
+
+    AdminLoop commands() {
+        return commands;
     }
 
     EventTable events() {

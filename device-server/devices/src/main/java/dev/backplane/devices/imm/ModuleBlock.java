@@ -13,8 +13,8 @@ import java.nio.ByteOrder;
 /**
  * What a module has to remember to go on: one block of memory with a declared layout, one record for the module, one for
  * each context and one for each ring. Reset, save, restore and the comparison with a new module are operations on it.
- * Each record is written by one thread at a time: the module's by the client's thread, a context's and a ring's by the
- * loop that owns it.
+ * Each record is written by one thread at a time: the module's by the client's thread (admin_result and admin_status by
+ * whoever carries the command out), a context's and a ring's by the loop that owns it.
  */
 final class ModuleBlock {
     /** The module's own record. */
@@ -155,6 +155,16 @@ final class ModuleBlock {
 
     void setInt(long at, int value) {
         block.set(INT, at, value);
+    }
+
+    /** Reads a word behind which another thread has stored more, by {@link #setIntRelease}. */
+    int getIntAcquire(long at) {
+        return (int) SHARED.getAcquire(block, at);
+    }
+
+    /** Publishes what was stored before. */
+    void setIntRelease(long at, int value) {
+        SHARED.setRelease(block, at, value);
     }
 
     long getLong(long at) {

@@ -133,6 +133,10 @@ final class ModuleImage {
         GuestMemory guest = module.guest();
         int use = guest.enter();
         try {
+            long table = block.getLong(ModuleBlock.EVENT_TABLE);
+            if (guest.byMessage() && !guest.shared(table, 4L * config.contexts())) {
+                module.goSlow();
+            }
             boolean[] seen = new boolean[config.rings()];
             for (int n = 0; n < config.contexts(); n++) {
                 restoreContext(in, module.contexts().context(n), guest, seen);
@@ -191,9 +195,18 @@ final class ModuleImage {
         long[] pages = new long[count];
         for (int i = 0; i < count; i++) {
             pages[i] = in.getLong();
-            check(RegisteredMemory.pageOk(guest, pages[i], shift), "page", pages[i]);
+            check(RegisteredMemory.aligned(pages[i], shift), "page", pages[i]);
+            access(guest, pages[i], 1L << shift, "page");
         }
         return new RegisteredMemory(b, id, flags, key, nodes(in), pages, shift, first, bytes);
+    }
+
+    /** Refuses what is not there, and has the module go slow for what is not shared. */
+    private void access(GuestMemory guest, long at, long bytes, String what) {
+        if (!guest.shared(at, bytes)) {
+            check(guest.byMessage() && guest.writable(at, bytes), what, at);
+            module.goSlow();
+        }
     }
 
     private static NodeSet nodes(ImageCursor in) {

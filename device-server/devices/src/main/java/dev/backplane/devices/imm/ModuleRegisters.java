@@ -108,7 +108,7 @@ final class ModuleRegisters {
         } else if (register == ImmRegisters.ADMIN_COMMAND) {
             return block.getLong(ModuleBlock.ADMIN_COMMAND);
         } else if (register == ImmRegisters.ADMIN_STATUS) {
-            return block.getInt(ModuleBlock.ADMIN_STATUS);
+            return block.getIntAcquire(ModuleBlock.ADMIN_STATUS);
         } else if (register == ImmRegisters.ADMIN_RESULT) {
             return block.getLong(ModuleBlock.ADMIN_RESULT);
         } else {
@@ -146,8 +146,7 @@ final class ModuleRegisters {
         } else if (register == ImmRegisters.ADMIN_COMMAND) {
             return address(ModuleBlock.ADMIN_COMMAND, value);
         } else if (register == ImmRegisters.ADMIN_DOORBELL) {
-            module.admin();
-            return true;
+            return module.commands().begin();
         }
         // What is left is fixed while the module is enabled.
         if (module.state() != ModuleState.IDLE) {

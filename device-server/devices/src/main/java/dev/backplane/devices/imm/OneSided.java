@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.backplane.devices.imm;
 
+import dev.backplane.vfiouser.memory.GuestCursor;
 import dev.backplane.vfiouser.memory.GuestMemory;
 import dev.backplane.vfiouser.memory.GuestMemoryFault;
 
-/** READ and WRITE: copies between a process's payload and registered memory of a target, by the context's own loop. */
+/** READ and WRITE: copies between a process's payload and registered memory of a target, by the context's own loop, or by {@link CopyTarget}. */
 final class OneSided {
+    /** Not a status: nothing was moved for good, the step has to be made again. */
+    static final int AGAIN = -1;
+
     private OneSided() {}
 
     /**
@@ -44,42 +48,61 @@ final class OneSided {
      * @return whether the action is finished; if not, another step follows
      */
     static boolean step(MessagingModule target, Request r) {
+        int status = move(target, r, r.binding.remote);
+        return status != Completion.OK ? r.finish(status) : r.progress == r.length && r.finish(Completion.OK);
+    }
+
+    /**
+     * Moves the next part of the payload: as much as a step may, or as much as there is in the request's buffer.
+     *
+     * @param cursor of whoever makes the step
+     * @return OK, {@link #AGAIN}, or the status to end with
+     */
+    static int move(MessagingModule target, Request r, GuestCursor cursor) {
         GuestMemory guest = target.guest();
         if (guest == null) {
-            return r.finish(Completion.UNREACHABLE);
+            return Completion.UNREACHABLE;
         }
         boolean write = r.command == Action.CMD_WRITE;
         int use = guest.enter();
         try {
             int right = write ? AdminCommand.MEMORY_REMOTE_WRITE : AdminCommand.MEMORY_REMOTE_READ;
             if (r.bereft()) {
-                return r.finish(Completion.NO_SUCH_MEMORY);
+                return Completion.NO_SUCH_MEMORY;
             }
             RegisteredMemory memory = resolve(target, r, right, r.length);
             if (memory == null) {
-                return r.finish(r.status);
+                return r.status;
             }
             if (r.remote != null && r.remote != memory) {
                 // Somebody new has the id: nothing that was meant for who had it before.
-                return r.finish(Completion.NO_SUCH_MEMORY);
+                return Completion.NO_SUCH_MEMORY;
             }
             r.remote = memory;
-            r.binding.remote.use(guest);
-            long n = Math.min(r.length - r.progress, SerialTarget.STEP_BYTES);
+            cursor.use(guest);
+            long n = nextPart(r);
             if (write) {
-                Payload.toTarget(r, r.binding.remote, memory, r.remoteOffset + r.progress, n);
+                Payload.toTarget(r, cursor, memory, r.remoteOffset + r.progress, n);
             } else {
-                Payload.fromTarget(r, r.binding.remote, memory, r.remoteOffset + r.progress, n);
+                Payload.fromTarget(r, cursor, memory, r.remoteOffset + r.progress, n);
             }
             r.progress += n;
             r.resultLength = (int) r.progress;
-            return r.progress == r.length && r.finish(Completion.OK);
+            return Completion.OK;
         } catch (GuestMemoryFault f) {
-            boolean mine = r.memory != null && !r.memory.accessible(r.offset, r.length, !write);
+            if (f.reason() == GuestMemoryFault.Reason.INTERRUPTED) {
+                return AGAIN;
+            }
+            boolean mine = !r.staged && r.memory != null && !r.memory.accessible(r.offset, r.length, !write);
             (mine ? r.binding.context.module : target).memoryFault(f);
-            return r.finish(Completion.BAD_ADDRESS);
+            return Completion.BAD_ADDRESS;
         } finally {
             guest.exit(use);
         }
+    }
+
+    /** Bytes of the next part. */
+    static long nextPart(Request r) {
+        return Math.min(r.length - r.progress, SerialTarget.STEP_BYTES);
     }
 }

@@ -57,9 +57,9 @@ final class RegisteredMemory {
         return first >= 0 && first < 1L << shift && bytes >= 1 && bytes <= ((long) count << shift) - first;
     }
 
-    /** Whether a page of the driver's is aligned, mapped, writable, and memory that the server shares. */
-    static boolean pageOk(GuestMemory guest, long page, int shift) {
-        return (page & ((1L << shift) - 1)) == 0 && guest.shared(page, 1L << shift);
+    /** Whether a page is aligned to its size. */
+    static boolean aligned(long page, int shift) {
+        return (page & ((1L << shift) - 1)) == 0;
     }
 
     private static long[] coalesce(long[] pages, int shift) {
@@ -90,13 +90,16 @@ final class RegisteredMemory {
         return (pages << pageShift) - (at & ((1L << pageShift) - 1));
     }
 
-    /** Whether guest memory is still there behind a range that lies inside; to find out whose fault a fault was. */
+    /**
+     * Whether guest memory is still there, without messages, behind a range that lies inside; to find out whose fault a
+     * fault was.
+     */
     boolean accessible(long offset, long length, boolean write) {
         GuestMemory guest = binding.guest;
         for (long done = 0; done < length; ) {
             long n = Math.min(length - done, run(offset + done));
             long at = address(offset + done);
-            if (write ? !guest.writable(at, n) : !guest.readable(at, n)) {
+            if (!guest.direct(at, n, write)) {
                 return false;
             }
             done += n;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.backplane.devices.imm;
 
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
@@ -11,6 +12,11 @@ import java.lang.invoke.VarHandle;
  *
  * <p>Whoever carries it out asks {@link #valid} inside a use of the initiator's memory, and touches request, page and
  * memory only then: closing, reset and stop make it invalid and then wait for the uses to end.
+ *
+ * <p>When one of the two guests does not share its memory, its payload goes by way of a buffer of its own ({@link
+ * #staged}): the initiator's side fills or empties that, and the target's sees nothing else, so that neither waits for the
+ * other's client. A target that may have to wait for its own client {@link #claimed claims} the request, and carries it
+ * out outside of any use of the initiator's memory.
  */
 final class Request {
     private static final VarHandle DONE;
@@ -23,7 +29,12 @@ final class Request {
         }
     }
 
+    /** Size of the buffer, and so the longest element that moves when memory is not shared. */
+    static final int STAGED_BYTES = SerialTarget.STEP_BYTES;
+
     final Binding binding;
+
+    private MemorySegment staging;
 
     /** Link of the one list that the request is in: a target's inbox, or a ring's wait list. */
     Request next;
@@ -49,6 +60,12 @@ final class Request {
     long progress;
     /** Whether it has waited, so that it goes before those that come now. */
     boolean waiting;
+    /** Whether payload goes by way of {@link #staging}. */
+    boolean staged;
+    /** How much of the payload came before what {@link #staging} has. */
+    long stagedFrom;
+    /** Whether a target carries it out now, and may have done so already; changed inside uses of the initiator's memory. */
+    boolean claimed;
     /** When a wait ends, on the clock of the timers. */
     long deadline;
 
@@ -89,6 +106,9 @@ final class Request {
         remote = null;
         progress = 0;
         waiting = false;
+        staged = false;
+        stagedFrom = 0;
+        claimed = false;
         status = 0;
         resultLength = 0;
         resultValue = 0;
@@ -146,11 +166,55 @@ final class Request {
         return memory != null && !memory.registered();
     }
 
-    /** Ends it with that status; the context's loop takes over. Always true, for use as a result. */
+    /** The buffer of {@link #STAGED_BYTES} bytes that payload goes by. */
+    MemorySegment staging() {
+        if (staging == null) {
+            staging = MemorySegment.ofArray(new byte[STAGED_BYTES]);
+        }
+        return staging;
+    }
+
+    /**
+     * Has the payload of an action on a ring go by way of the buffer, if it does not yet; inside a use of the initiator's
+     * memory, before anything was moved for good.
+     *
+     * @return 0, or the status to end with
+     */
+    int stage() {
+        if (staged) {
+            return 0;
+        }
+        progress = 0;
+        if (command == Action.CMD_PUT) {
+            if (length > STAGED_BYTES) {
+                resultLength = STAGED_BYTES;
+                return Completion.TOO_LONG;
+            }
+            Payload.stage(this, length);
+        }
+        staged = true;
+        return 0;
+    }
+
+    /** Bytes that a GET has room for. */
+    int room() {
+        return staged ? Math.min(length, STAGED_BYTES) : length;
+    }
+
+    /** Sets the status to end with. Always true, for use as a result. */
     boolean finish(int endStatus) {
         status = endStatus;
-        DONE.setRelease(this, true);
         return true;
+    }
+
+    /** Tells the context's loop, which was not waiting for the caller, that it is finished: it takes over. */
+    void answer() {
+        DONE.setRelease(this, true);
+    }
+
+    /** Takes back {@link #answer}, for the next part of the same action; by the context's loop. */
+    void reopen() {
+        done = false;
     }
 
     boolean done() {

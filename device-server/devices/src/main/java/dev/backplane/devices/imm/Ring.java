@@ -67,6 +67,7 @@ final class Ring extends SerialTarget {
     /** The ring whose record is filled in. */
     Ring(MessagingModule owner, Binding binding, int id, RegisteredMemory memory, NodeSet nodes) {
         super(owner.fabric().workers());
+        runOn(owner.lane());
         this.owner = owner;
         this.binding = binding;
         this.id = id;
@@ -200,12 +201,12 @@ final class Ring extends SerialTarget {
     private Outcome carryOutInUse(Request r) {
         int status = 0;
         try {
-            status = admit(r);
+            status = buffer.interrupted(r) ? goOn() : admit(r);
             if (status == 0) {
                 status = r.command == Action.CMD_PUT ? put(r) : get(r);
             }
         } catch (GuestMemoryFault f) {
-            status = blame(r, f);
+            status = f.reason() == GuestMemoryFault.Reason.INTERRUPTED ? RingBuffer.MORE : blame(r, f);
         } finally {
             if (status > Completion.OK && state == RingState.OPEN) {
                 block.count(record + ModuleBlock.RING_REFUSED);
@@ -222,6 +223,15 @@ final class Ring extends SerialTarget {
         }
         r.finish(status);
         return Outcome.FINISHED;
+    }
+
+    /** Whether an append that was interrupted may be finished: 0, or the status to end with. */
+    private int goOn() {
+        if (state == RingState.OPEN && owner.live()) {
+            return 0;
+        }
+        buffer.giveUp();
+        return state == RingState.OPEN ? Completion.ABORTED : closeStatus;
     }
 
     /** The rights of the request, checked at the target: 0, or the status to end with. */
@@ -302,7 +312,8 @@ final class Ring extends SerialTarget {
 
     /** Whose fault a fault is: the initiator's payload may be gone, else it is the owner who broke the ring. */
     private int blame(Request r, GuestMemoryFault f) {
-        if (r.memory != null && !r.memory.accessible(r.offset, r.length, r.command == Action.CMD_GET)) {
+        buffer.giveUp();
+        if (!r.staged && r.memory != null && !r.memory.accessible(r.offset, r.length, r.command == Action.CMD_GET)) {
             r.binding.context.module.memoryFault(f);
             return Completion.BAD_ADDRESS;
         }

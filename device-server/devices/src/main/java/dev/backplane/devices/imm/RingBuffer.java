@@ -28,6 +28,8 @@ final class RingBuffer {
     private final long capacity;
     private final boolean shared;
     private boolean notifyOwner;
+    /** Whose element is being made visible. */
+    private Request committing;
 
     RingBuffer(ModuleBlock block, long record, RegisteredMemory memory, boolean shared) {
         this.block = block;
@@ -113,7 +115,7 @@ final class RingBuffer {
         long tail = tail();
         long place = tail & (capacity - 1);
         long padding = capacity - place < need ? capacity - place : 0;
-        if (r.progress == 0) {
+        if (r.progress == 0 && r != committing) {
             int room = room(c, tail, padding + need + ALIGN);
             if (room != OK) {
                 return room;
@@ -126,7 +128,9 @@ final class RingBuffer {
         if (r.progress < r.length) {
             return MORE;
         }
+        committing = r;
         commit(r, c, at, need, padding);
+        committing = null;
         return OK;
     }
 
@@ -204,8 +208,6 @@ final class RingBuffer {
             c.setIntRelease(memory.address(data + (tail & (capacity - 1))), (int) padding | ElementHeader.PADDING);
         }
         long next = tail + padding + need;
-        block.setLong(record + ModuleBlock.RING_TAIL, next);
-        block.setLong(record + ModuleBlock.RING_SEQUENCE, sequence + 1);
         c.setLongRelease(header + RingHeader.TAIL, next);
         // Whoever sees the number finds all these elements before tail: release, and acquire in bp_ring_arm_when().
         c.setLongRelease(header + RingHeader.ELEMENTS, sequence + 1);
@@ -223,6 +225,20 @@ final class RingBuffer {
         if (c.getLong(header + RingHeader.NOTIFY_ELEMENTS) == sequence + 1) {
             notifyOwner = true;
         }
+        // Last: an access by message can be interrupted, and then all of the above is done once more, with equal
+        // values.
+        block.setLong(record + ModuleBlock.RING_TAIL, next);
+        block.setLong(record + ModuleBlock.RING_SEQUENCE, sequence + 1);
+    }
+
+    /** Whether the element of {@code r} was being made visible when that was interrupted: that has to be done again. */
+    boolean interrupted(Request r) {
+        return r == committing;
+    }
+
+    /** It will not be done again. */
+    void giveUp() {
+        committing = null;
     }
 
     /** Removes the first element for a GET, or moves a further part of it; OK, MORE, or the status to end with. */
@@ -251,13 +267,13 @@ final class RingBuffer {
         if (length < 0 || commit != ALIGN + align(length) || commit > tail - head || commit > capacity - place) {
             return Completion.RING_CORRUPT;
         }
-        if (r.progress == 0 && length > (r.length & 0xffff_ffffL)) {
+        if (r.progress == 0 && length > r.room()) {
             r.resultLength = (int) length;
             return Completion.TOO_LONG;
         }
         // Between two steps the length may have changed: what was checked first is what the payload's place has room
         // for.
-        long end = Math.min(length, r.length);
+        long end = Math.min(length, r.room());
         long n = Math.min(Math.max(end - r.progress, 0), SerialTarget.STEP_BYTES);
         Payload.fromTarget(r, c, memory, data + place + ALIGN + r.progress, n);
         r.progress += n;
@@ -269,9 +285,9 @@ final class RingBuffer {
         r.resultTag = c.getLong(element + ElementHeader.TAG);
         r.resultValue = block.getLong(record + ModuleBlock.RING_REMOVED);
         r.resultLength = (int) end;
+        c.setLongRelease(header + RingHeader.DEVICE_HEAD, head + commit);
         block.setLong(record + ModuleBlock.RING_REMOVED, r.resultValue + 1);
         block.setLong(record + ModuleBlock.RING_HEAD, head + commit);
-        c.setLongRelease(header + RingHeader.DEVICE_HEAD, head + commit);
         return OK;
     }
 }

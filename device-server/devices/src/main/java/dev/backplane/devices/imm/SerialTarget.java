@@ -4,13 +4,15 @@ package dev.backplane.devices.imm;
 import dev.backplane.devices.loop.DrainLoop;
 import dev.backplane.devices.loop.Workers;
 import dev.backplane.vfiouser.memory.GuestMemory;
+import dev.backplane.vfiouser.memory.GuestMemoryFault;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
  * Something at a target node that carries out requests one at a time, whoever they come from: the serialising point of
  * the inter-node messaging module. A request that finds it free is carried out at once on the thread of its context;
- * others queue in an inbox, an intrusive list for many producers, and are answered by waking their context.
+ * others queue in an inbox, an intrusive list for many producers, and are answered by waking their context. If the
+ * target's guest does not share its memory, all queue, and are carried out on that guest's lane.
  */
 abstract class SerialTarget extends DrainLoop {
     /** What became of a request in one step. */
@@ -53,8 +55,9 @@ abstract class SerialTarget extends DrainLoop {
     }
 
     /**
-     * Makes one step with a request, inside a use of its initiator's memory, in which it is valid. Sets the request's
-     * result if that finishes it.
+     * Makes one step with a request, inside a use of its initiator's memory, in which it is valid; or, on the lane of this
+     * target's guest, with one that is claimed. Sets the request's result if that finishes it. MORE means that it wants to
+     * be called with the same request next.
      */
     protected abstract Outcome carryOut(Request r);
 
@@ -174,18 +177,95 @@ abstract class SerialTarget extends DrainLoop {
 
     /** Makes a step with a request from a list, if it is still valid, and wakes its context when that finishes it. */
     protected final Outcome attempt(Request r) {
-        GuestMemory guest = r.binding.guest;
         Outcome outcome;
-        int use = guest.enter();
-        try {
-            outcome = r.valid() ? carryOut(r) : drop(r);
-        } finally {
-            guest.exit(use);
+        if (onLane()) {
+            outcome = claim(r);
+            if (outcome == Outcome.MORE) {
+                outcome = giveBack(r, carryOut(r));
+            }
+        } else {
+            outcome = attemptInUse(r);
         }
         if (outcome == Outcome.FINISHED) {
             r.binding.context.wake();
         }
         return outcome;
+    }
+
+    private Outcome attemptInUse(Request r) {
+        GuestMemory guest = r.binding.guest;
+        int use = guest.enter();
+        try {
+            if (!r.valid()) {
+                return drop(r);
+            }
+            Outcome outcome = carryOut(r);
+            if (outcome == Outcome.FINISHED) {
+                r.answer();
+            }
+            return outcome;
+        } finally {
+            guest.exit(use);
+        }
+    }
+
+    /**
+     * Prepares a request for a step that may wait for the client of this target's guest, which the client of the initiator
+     * must not wait for: so the step is not inside a use of the initiator's memory, and touches nothing of the initiator's.
+     *
+     * @return MORE if the step may be made, FINISHED if it need not, or DROPPED
+     */
+    private Outcome claim(Request r) {
+        if (r.claimed) {
+            return Outcome.MORE; // the same step once more
+        }
+        GuestMemory guest = r.binding.guest;
+        int use = guest.enter();
+        try {
+            if (!r.valid()) {
+                return drop(r);
+            }
+            int status = stage(r);
+            if (status != 0) {
+                r.finish(status);
+                r.answer();
+                return Outcome.FINISHED;
+            }
+            r.claimed = true;
+            return Outcome.MORE;
+        } finally {
+            guest.exit(use);
+        }
+    }
+
+    private static int stage(Request r) {
+        try {
+            return r.stage();
+        } catch (GuestMemoryFault f) {
+            r.binding.context.module.memoryFault(f);
+            return Completion.BAD_ADDRESS;
+        }
+    }
+
+    /** After such a step: the request is its initiator's again, unless that has gone, or the step has to be repeated. */
+    private static Outcome giveBack(Request r, Outcome outcome) {
+        if (outcome == Outcome.MORE) {
+            return outcome;
+        }
+        GuestMemory guest = r.binding.guest;
+        int use = guest.enter();
+        try {
+            r.claimed = false;
+            if (!r.valid()) {
+                return outcome == Outcome.HELD ? outcome : drop(r);
+            }
+            if (outcome == Outcome.FINISHED) {
+                r.answer();
+            }
+            return outcome;
+        } finally {
+            guest.exit(use);
+        }
     }
 
     /** Ends a request from a list with that status, if it is still valid. */
@@ -198,6 +278,7 @@ abstract class SerialTarget extends DrainLoop {
                 return;
             }
             r.finish(status);
+            r.answer();
         } finally {
             guest.exit(use);
         }

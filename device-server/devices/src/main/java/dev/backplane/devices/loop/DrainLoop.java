@@ -88,6 +88,12 @@ public abstract class DrainLoop {
         return lane;
     }
 
+    /** Whether the loop has a lane and the calling thread is its: whether this turn may wait for the lane's guest. */
+    protected final boolean onLane() {
+        SlowLane l = lane;
+        return l != null && l.mine();
+    }
+
     /** Announces work from a thread that must not run turns itself, such as that of the {@link Timers}. */
     public final void wakeLater() {
         if (wakeups.getAndIncrement() == 0) {

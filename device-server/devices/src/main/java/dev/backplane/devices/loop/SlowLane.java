@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.backplane.devices.loop;
 
+import dev.backplane.vfiouser.memory.GuestMemory;
+import dev.backplane.vfiouser.memory.PromptThread;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -13,21 +15,40 @@ import java.util.concurrent.TimeUnit;
 public final class SlowLane {
     private static final long IDLE_SECONDS = 1;
 
-    /** Marks the threads on which nothing but the lane's own loops may run. */
-    private static final class LaneThread extends Thread {
+    /** A thread on which nothing but the lane's own loops may run, and that may wait for the lane's guest alone. */
+    private final class LaneThread extends PromptThread {
         LaneThread(Runnable task, String name) {
-            super(task, name);
-            setDaemon(true);
+            super(task, name, 0);
+        }
+
+        SlowLane lane() {
+            return SlowLane.this;
+        }
+
+        @Override
+        protected boolean mayWaitFor(GuestMemory memory) {
+            return memory == guest;
         }
     }
 
     private final ThreadPoolExecutor thread;
+    private volatile GuestMemory guest;
 
     /** @param name name of the thread */
     public SlowLane(String name) {
         thread = new ThreadPoolExecutor(
                 1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> new LaneThread(task, name));
         thread.allowCoreThreadTimeOut(true);
+    }
+
+    /** Says whose lane it is: whose client its thread may wait for. Any thread. */
+    public void serve(GuestMemory memory) {
+        guest = memory;
+    }
+
+    /** Whether the calling thread is that of this lane. */
+    boolean mine() {
+        return Thread.currentThread() instanceof LaneThread t && t.lane() == this;
     }
 
     /** Whether the calling thread is that of a lane. */

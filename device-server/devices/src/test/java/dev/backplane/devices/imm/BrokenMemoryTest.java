@@ -95,6 +95,21 @@ class BrokenMemoryTest {
     }
 
     @Test
+    void sharingThatIsTakenAwayHurtsTheInitiatorAlone() throws Exception {
+        window(one).close();
+        one.register(process, 0, WINDOW, BYTES, 0, 0);
+        one.guest.memory().unmap(WINDOW, BYTES);
+        one.guest.memory().map(WINDOW, BYTES, null, true, () -> {});
+        assertEquals(
+                Completion.BAD_ADDRESS,
+                process.put(2, ring.id, KEY).memory(0, 0, 4000).run().status());
+        assertEquals(RingHeader.STATE_OPEN, ring.state());
+        assertEquals(
+                Completion.OK,
+                bystander.put(2, ring.id, KEY).inline(new byte[64]).run().status());
+    }
+
+    @Test
     void truncatedRingFailsItsOwnerAlone() throws Exception {
         try (FileChannel file = window(two)) {
             long[] pages = new long[5];

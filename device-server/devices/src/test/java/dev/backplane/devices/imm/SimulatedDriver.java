@@ -82,10 +82,16 @@ final class SimulatedDriver implements AutoCloseable {
             return u32(AdminCommand.NODE_COUNT, ids.length).u64(AdminCommand.NODES, command + 1024);
         }
 
-        /** Rings; returns the status. */
+        /** Rings; returns the status, for which it may have to wait. */
         int status() {
+            ring();
+            TestFabric.await("the command", () -> adminStatus() != AdminCommand.STATUS_BUSY);
+            return adminStatus();
+        }
+
+        /** Rings only. */
+        void ring() {
             guest.write32(0, ImmRegisters.ADMIN_DOORBELL, 1);
-            return guest.read32(0, ImmRegisters.ADMIN_STATUS);
         }
 
         /** Rings, and expects success; returns the result. */
@@ -183,6 +189,10 @@ final class SimulatedDriver implements AutoCloseable {
 
     int status() {
         return guest.read32(0, ImmRegisters.STATUS);
+    }
+
+    int adminStatus() {
+        return guest.read32(0, ImmRegisters.ADMIN_STATUS);
     }
 
     long count(String counter) {

@@ -4,9 +4,12 @@ package dev.backplane.devices.imm;
 import dev.backplane.devices.Node;
 import dev.backplane.devices.loop.Timers;
 import dev.backplane.devices.loop.Workers;
+import dev.backplane.devices.sim.MessageMemory;
 import dev.backplane.devices.sim.SimulatedGuest;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
@@ -18,6 +21,7 @@ final class TestFabric implements AutoCloseable {
     final Workers workers;
     final MessagingFabric fabric;
     private final List<SimulatedDriver> drivers = new ArrayList<>();
+    private final Map<Integer, MessageMemory> messages = new HashMap<>();
 
     TestFabric() {
         this(MessagingConfig.defaults());
@@ -56,6 +60,20 @@ final class TestFabric implements AutoCloseable {
         SimulatedDriver d = new SimulatedDriver(fabric.addNode(node));
         drivers.add(d);
         return d;
+    }
+
+    /** Adds a node whose guest does not share its memory: {@link #messages} tells how it is accessed. */
+    SimulatedDriver unsharedNode(int id) {
+        SimulatedGuest guest = new SimulatedGuest(64 << 20);
+        messages.put(id, new MessageMemory(guest));
+        SimulatedDriver d = new SimulatedDriver(fabric.addNode(Node.of(id)), guest);
+        drivers.add(d);
+        return d;
+    }
+
+    /** The memory of a node's guest that does not share it. */
+    MessageMemory messages(SimulatedDriver d) {
+        return messages.get(d.module.node().id());
     }
 
     /** Connects a new guest to a node whose guest is gone. */

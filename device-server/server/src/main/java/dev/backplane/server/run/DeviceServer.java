@@ -200,9 +200,9 @@ public final class DeviceServer implements AutoCloseable {
     /** Drain loops that the workers may have to take, all at a time. */
     private static int loops(Topology topology) {
         MessagingConfig m = topology.messaging();
-        // Queues and port of a vNIC, contexts and rings of a messaging module with its two own, and a few of the
+        // Queues and port of a vNIC, contexts and rings of a messaging module with its four own, and a few of the
         // server.
-        int node = 2 * AggRegisters.MAX_QUEUE_PAIRS + 1 + m.contexts() + m.rings() + 2;
+        int node = 2 * AggRegisters.MAX_QUEUE_PAIRS + 1 + m.contexts() + m.rings() + 4;
         long uplink = 3; // its two directions, and those who wait for it
         return Math.toIntExact(64
                 + (long) node * topology.nodes().size()

@@ -10,6 +10,7 @@ import dev.backplane.devices.imm.ContextPage;
 import dev.backplane.devices.imm.ImmRegisters;
 import dev.backplane.devices.imm.RingHeader;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -31,7 +32,12 @@ public final class RemoteModule extends RemoteDevice {
 
     /** Connects, enables the module and opens context 0. */
     public RemoteModule(Path socket) throws IOException {
-        super(socket, 1 << 20);
+        this(socket, true);
+    }
+
+    /** @param shared whether the module may access memory by itself; else it has to ask by messages */
+    public RemoteModule(Path socket, boolean shared) throws IOException {
+        super(socket, 1 << 20, shared);
         write64(ImmRegisters.EVENT_TABLE, eventTable);
         write64(ImmRegisters.ADMIN_COMMAND, command);
         write32(0, ImmRegisters.CONTROL, ImmRegisters.CONTROL_ENABLE);
@@ -76,7 +82,8 @@ public final class RemoteModule extends RemoteDevice {
         c.set(SHORT, AdminCommand.OPCODE, (short) opcode);
         c.set(INT, AdminCommand.GENERATION, withGeneration);
         write32(0, ImmRegisters.ADMIN_DOORBELL, 1);
-        assertEquals(AdminCommand.STATUS_OK, read32(ImmRegisters.ADMIN_STATUS), "status of command " + opcode);
+        awaitDevice("command " + opcode, () -> adminStatus() != AdminCommand.STATUS_BUSY);
+        assertEquals(AdminCommand.STATUS_OK, adminStatus(), "status of command " + opcode);
         return client().read(0, ImmRegisters.ADMIN_RESULT, 8);
     }
 
@@ -91,7 +98,34 @@ public final class RemoteModule extends RemoteDevice {
         return run(Action.CMD_GET, node, ring, key, ContextPage.INLINE_BYTES / ContextPage.SLOTS);
     }
 
+    private long adminStatus() {
+        try {
+            return read32(ImmRegisters.ADMIN_STATUS);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     private Result run(int opcode, int node, int ring, long key, int length) throws IOException {
+        int index = start(opcode, node, ring, key, length);
+        awaitDevice("action " + index, this::finished);
+        long completion = ContextPage.COMPLETIONS + (long) (index & (ContextPage.SLOTS - 1)) * Completion.BYTES;
+        int status = page.get(INT, completion + Completion.STATUS);
+        int bytes = status == Completion.OK ? page.get(INT, completion + Completion.LENGTH) : 0;
+        return new Result(status, page.asSlice(ContextPage.INLINE_OFFSET, bytes).toArray(ValueLayout.JAVA_BYTE));
+    }
+
+    /** Whether all actions are complete. */
+    public boolean finished() {
+        return (int) WORD.getAcquire(page, (long) ContextPage.COMPLETE) == submitted;
+    }
+
+    /** Submits a PUT of nothing, for whose end nobody waits. */
+    public void startPut(int node, int ring, long key) throws IOException {
+        start(Action.CMD_PUT, node, ring, key, 0);
+    }
+
+    private int start(int opcode, int node, int ring, long key, int length) throws IOException {
         int index = submitted++;
         int slot = index & (ContextPage.SLOTS - 1);
         long action = ContextPage.ACTIONS + (long) slot * Action.BYTES;
@@ -104,10 +138,6 @@ public final class RemoteModule extends RemoteDevice {
         if ((int) WORD.getAcquire(page, (long) ContextPage.DOORBELL_WANTED) != 0) {
             ring(ImmRegisters.DOORBELL_BAR, 0);
         }
-        await("action " + index, () -> (int) WORD.getAcquire(page, (long) ContextPage.COMPLETE) == submitted);
-        long completion = ContextPage.COMPLETIONS + (long) slot * Completion.BYTES;
-        int status = page.get(INT, completion + Completion.STATUS);
-        int bytes = status == Completion.OK ? page.get(INT, completion + Completion.LENGTH) : 0;
-        return new Result(status, page.asSlice(ContextPage.INLINE_OFFSET, bytes).toArray(ValueLayout.JAVA_BYTE));
+        return index;
     }
 }

@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.backplane.devices.agg.AggRegisters;
+import dev.backplane.devices.imm.Completion;
+import dev.backplane.devices.imm.ImmRegisters;
+import dev.backplane.server.guest.RemoteModule;
 import dev.backplane.server.guest.RemoteNic;
 import dev.backplane.server.topology.Topology;
 import dev.backplane.server.view.ManagementRoutes;
@@ -13,6 +16,8 @@ import dev.backplane.vfiouser.counter.Counter;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -23,6 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 class UnsharedMemoryTest {
     private static final int FRAMES = 20;
+    private static final long KEY = 7;
 
     @TempDir
     private Path temp;
@@ -53,6 +59,60 @@ class UnsharedMemoryTest {
         f[12] = (byte) 0x88;
         f[13] = (byte) 0xb5;
         return f;
+    }
+
+    private RemoteModule module(int node, boolean shared) throws Exception {
+        return new RemoteModule(temp.resolve("run/node" + node + ".imm.sock"), shared);
+    }
+
+    /** Into and out of a ring in the memory of a guest that has to be asked for each word. */
+    @Test
+    void elementsGoBothWays() throws Exception {
+        AtomicInteger ring = new AtomicInteger(-1);
+        AtomicBoolean over = new AtomicBoolean();
+        FutureTask<Void> owner = new FutureTask<>(() -> {
+            try (RemoteModule slow = module(1, false)) {
+                ring.set(slow.createRing(KEY));
+                while (!over.get()) {
+                    slow.serve();
+                }
+                assertEquals(Completion.OK, slow.put(1, ring.get(), KEY, new byte[] {1, 2, 3}));
+                assertArrayEquals(
+                        new byte[] {1, 2, 3}, slow.get(1, ring.get(), KEY).payload());
+            }
+            return null;
+        });
+        Thread.ofPlatform().name("slow guest").start(owner);
+        RemoteNic.awaitTrue("the ring", () -> ring.get() >= 0 || owner.isDone());
+        try (RemoteModule fast = module(2, true)) {
+            for (int i = 0; i < FRAMES; i++) {
+                byte[] data = frame(1, 2, i);
+                assertEquals(Completion.OK, fast.put(1, ring.get(), KEY, Arrays.copyOf(data, 500)));
+                assertArrayEquals(
+                        Arrays.copyOf(data, 500), fast.get(1, ring.get(), KEY).payload());
+            }
+        } finally {
+            over.set(true);
+        }
+        owner.get();
+    }
+
+    @Test
+    void aModuleWhoseClientDoesNotAnswerHoldsUpNobodyElse() throws Exception {
+        try (RemoteModule silent = module(1, false);
+                RemoteModule waiting = module(2, true);
+                RemoteModule third = module(3, true)) {
+            int stuck = silent.createRing(KEY);
+            int own = third.createRing(KEY);
+            waiting.startPut(1, stuck, KEY);
+            for (int i = 0; i < 50; i++) {
+                assertEquals(Completion.OK, third.put(3, own, KEY, new byte[] {(byte) i}));
+                assertArrayEquals(new byte[] {(byte) i}, third.get(3, own, KEY).payload());
+            }
+            assertEquals(ImmRegisters.MAGIC_VALUE, silent.client().read(0, ImmRegisters.MAGIC, 4));
+            silent.client().reset();
+            RemoteNic.awaitTrue("the end of the PUT", waiting::finished);
+        }
     }
 
     private long counter(int node, String name) {

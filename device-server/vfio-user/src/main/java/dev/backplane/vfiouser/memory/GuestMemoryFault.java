@@ -19,6 +19,11 @@ public final class GuestMemoryFault extends RuntimeException {
         NOT_SHARED("guest memory is not shared: start QEMU with memory-backend-memfd,share=on"),
         /** As {@link #NOT_SHARED}, but access by message is possible from a thread that may wait ({@link PromptThread}). */
         WOULD_WAIT("guest memory is not shared, and this thread must not wait for its client"),
+        /**
+         * Somebody waits until nobody uses the memory any more, and ended an access by message that was waiting for the
+         * client: it may have been made or not, and may be repeated in another use.
+         */
+        INTERRUPTED("access to guest memory by message was interrupted"),
         /** A scalar access that is not naturally aligned. */
         MISALIGNED("guest address is not aligned"),
         /** The file behind the window was truncated, or a message access failed. */

@@ -30,7 +30,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * direction and number, so a client may send commands of its own in between.
  *
  * <p>While the connection's thread carries out a command, nobody reads replies; and a command such as an unmapping waits
- * for the very threads that wait for a reply. Such commands {@link #hold} all requests: they fail at once.
+ * for the very threads that wait for a reply. Such commands {@link #hold} all requests: they are interrupted.
  *
  * <p>A client that has once let the time pass gets no more requests before the next reset, so that it holds up the
  * device's threads only once.
@@ -43,6 +43,8 @@ final class MessageDma implements DmaTransport, AutoCloseable {
     private enum Outcome {
         WAITING,
         DONE,
+        /** Ended by {@link #hold}: the client is not to blame. */
+        INTERRUPTED,
         FAILED
     }
 
@@ -169,7 +171,7 @@ final class MessageDma implements DmaTransport, AutoCloseable {
             changed.awaitUninterruptibly();
         }
         if (refusing()) {
-            throw fault();
+            throw fault(dead || stalled ? Reason.BROKEN : Reason.INTERRUPTED);
         }
     }
 
@@ -258,13 +260,13 @@ final class MessageDma implements DmaTransport, AutoCloseable {
             outcome = Outcome.FAILED;
         }
         if (outcome != Outcome.DONE) {
-            throw fault();
+            throw fault(outcome == Outcome.INTERRUPTED ? Reason.INTERRUPTED : Reason.BROKEN);
         }
     }
 
-    private GuestMemoryFault fault() {
+    private GuestMemoryFault fault(Reason reason) {
         counters.dmaFailures.increment();
-        return Reason.BROKEN.fault();
+        return reason.fault();
     }
 
     /** A reply has come. Returns false when nobody waits for it. */
@@ -305,7 +307,7 @@ final class MessageDma implements DmaTransport, AutoCloseable {
         lock.lock();
         try {
             held++;
-            fail();
+            end(Outcome.INTERRUPTED);
         } finally {
             lock.unlock();
         }
@@ -331,9 +333,9 @@ final class MessageDma implements DmaTransport, AutoCloseable {
         }
     }
 
-    private void fail() {
+    private void end(Outcome how) {
         if (outcome == Outcome.WAITING) {
-            outcome = Outcome.FAILED;
+            outcome = how;
         }
         changed.signalAll();
     }
@@ -343,7 +345,7 @@ final class MessageDma implements DmaTransport, AutoCloseable {
         lock.lock();
         try {
             dead = true;
-            fail();
+            end(Outcome.FAILED);
         } finally {
             lock.unlock();
         }
