@@ -87,9 +87,9 @@ class UnsharedMemoryTest {
         try (RemoteModule fast = module(2, true)) {
             for (int i = 0; i < FRAMES; i++) {
                 byte[] data = frame(1, 2, i);
-                assertEquals(Completion.OK, fast.put(1, ring.get(), KEY, Arrays.copyOf(data, 500)));
+                assertEquals(Completion.OK, fast.put(1, ring.get(), KEY, Arrays.copyOf(data, 200)));
                 assertArrayEquals(
-                        Arrays.copyOf(data, 500), fast.get(1, ring.get(), KEY).payload());
+                        Arrays.copyOf(data, 200), fast.get(1, ring.get(), KEY).payload());
             }
         } finally {
             over.set(true);
