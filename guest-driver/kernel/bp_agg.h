@@ -224,6 +224,11 @@ struct bp_agg_rx {
  *           by NAPI when the device broke the protocol
  * @interrupts: interrupts taken
  * @adaptations: times that adaptive moderation has chosen anew
+ * @taking_turns: NAPI polls in @turn, since it has polled for too long
+ * @turn: a worker's turn to poll
+ * @turns: polls that a worker was asked for
+ * @window_at: local_clock() when @polled began
+ * @polled: nanoseconds spent in NAPI since then
  * @tx: transmit side
  * @rx: receive side
  * @name: of the interrupt
@@ -237,6 +242,11 @@ struct bp_agg_pair {
 	bool resting;
 	u64 interrupts;
 	u64 adaptations;
+	bool taking_turns;
+	struct work_struct turn;
+	u64 turns;
+	u64 window_at;
+	u64 polled;
 	struct bp_agg_tx tx ____cacheline_aligned_in_smp;
 	struct bp_agg_rx rx ____cacheline_aligned_in_smp;
 	char name[IFNAMSIZ + 16];
@@ -301,6 +311,7 @@ struct bp_agg_coalesce {
  * @timeouts: transmit timeouts
  * @lost_interrupts: completions that waited without an interrupt
  * @event_name: of the event interrupt
+ * @workers: where pairs poll that have polled for too long
  * @prog: XDP program, or NULL
  * @pairs: the queue pairs, @max_pairs of them
  */
@@ -338,6 +349,7 @@ struct bp_agg {
 	u64 lost_interrupts;
 	char event_name[IFNAMSIZ + 16];
 
+	struct workqueue_struct *workers;
 	struct bpf_prog *prog;
 	struct bp_agg_pair *pairs;
 };
@@ -451,6 +463,12 @@ void bp_agg_dim_init(struct bp_agg_pair *pair);
 void bp_agg_dim_sample(struct bp_agg_pair *pair);
 void bp_agg_dim_stop(struct bp_agg_pair *pair);
 void bp_agg_set_adaptive(struct bp_agg *priv, bool on);
+
+/* bp_agg_share.c */
+void bp_agg_share_init(struct bp_agg_pair *pair);
+void bp_agg_share_schedule(struct bp_agg_pair *pair);
+void bp_agg_share_count(struct bp_agg_pair *pair, u64 began);
+void bp_agg_share_stop(struct bp_agg_pair *pair);
 
 /* bp_agg_irq.c */
 int bp_agg_vectors_alloc(struct bp_agg *priv);

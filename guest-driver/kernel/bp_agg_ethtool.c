@@ -86,9 +86,9 @@ static const struct bp_agg_counter bp_agg_device_counters[] = {
 
 static_assert(ARRAY_SIZE(bp_agg_device_counters) <= BP_AGG_STAT_BYTES / 8);
 
-/* Of each pair: both directions, interrupts, and their moderation. */
+/* Of each pair: both directions, interrupts, their moderation, turns. */
 #define BP_AGG_PAIR_COUNTERS (ARRAY_SIZE(bp_agg_tx_counters) + \
-			      ARRAY_SIZE(bp_agg_rx_counters) + 2)
+			      ARRAY_SIZE(bp_agg_rx_counters) + 3)
 
 static void bp_agg_get_drvinfo(struct net_device *dev,
 			       struct ethtool_drvinfo *info)
@@ -125,6 +125,7 @@ static void bp_agg_pair_strings(u32 pair, u8 **data)
 
 	ethtool_sprintf(data, "pair%u_interrupts", pair);
 	ethtool_sprintf(data, "pair%u_adaptations", pair);
+	ethtool_sprintf(data, "pair%u_turns", pair);
 	for (i = 0; i < ARRAY_SIZE(bp_agg_tx_counters); i++)
 		ethtool_sprintf(data, "tx%u_%s", pair,
 				bp_agg_tx_counters[i].name);
@@ -185,6 +186,7 @@ static void bp_agg_get_ethtool_stats(struct net_device *dev,
 			bp_agg_tx_settle(&pair->tx);
 		*data++ = READ_ONCE(pair->interrupts);
 		*data++ = READ_ONCE(pair->adaptations);
+		*data++ = READ_ONCE(pair->turns);
 		data = bp_agg_copy(data, &pair->tx.stats, &pair->tx.sync,
 				   bp_agg_tx_counters,
 				   ARRAY_SIZE(bp_agg_tx_counters));

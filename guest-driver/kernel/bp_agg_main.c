@@ -26,6 +26,7 @@ static int bp_agg_pairs_init(struct bp_agg *priv)
 		u64_stats_init(&pair->tx.sync);
 		u64_stats_init(&pair->rx.sync);
 		bp_agg_dim_init(pair);
+		bp_agg_share_init(pair);
 		netif_napi_add(priv->dev, &pair->napi, bp_agg_poll);
 	}
 	return 0;
@@ -94,6 +95,12 @@ static int bp_agg_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	err = bp_agg_pairs_init(priv);
 	if (err)
 		goto free_vectors;
+	priv->workers = alloc_workqueue("bp_agg-%s", WQ_UNBOUND, 0,
+					pci_name(pdev));
+	if (!priv->workers) {
+		err = -ENOMEM;
+		goto exit_pairs;
+	}
 
 	bp_agg_set_defaults(priv);
 	bp_agg_service_init(priv);
@@ -101,13 +108,15 @@ static int bp_agg_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	netif_carrier_off(dev);
 	err = register_netdev(dev);
 	if (err)
-		goto exit_pairs;
+		goto destroy_workers;
 
 	netdev_info(dev, "node %u, address %pM, %u queue pair(s), %s\n",
 		    bp_agg_read(priv, BP_AGG_REG_NODE_ID), dev->dev_addr,
 		    priv->max_pairs, priv->msix ? "MSI-X" : "INTx");
 	return 0;
 
+destroy_workers:
+	destroy_workqueue(priv->workers);
 exit_pairs:
 	bp_agg_pairs_exit(priv);
 free_vectors:
@@ -133,6 +142,7 @@ static void bp_agg_remove(struct pci_dev *pdev)
 	if (bp_agg_alive(priv))
 		bp_agg_hw_reset(priv);
 	pci_clear_master(pdev);
+	destroy_workqueue(priv->workers);
 	bp_agg_pairs_exit(priv);
 	pci_free_irq_vectors(pdev);
 	iounmap(priv->bar);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Queue pairs: memory, start and stop, polling. */
 
+#include <linux/sched/clock.h>
+
 #include "bp_agg.h"
 
 /**
@@ -115,6 +117,7 @@ int bp_agg_pair_stop(struct bp_agg_pair *pair)
 	int err;
 
 	napi_disable(&pair->napi);
+	bp_agg_share_stop(pair);
 	bp_agg_dim_stop(pair);
 	err = bp_agg_hw_pair_disable(pair);
 	if (err == -EIO) {
@@ -140,7 +143,15 @@ void bp_agg_pair_schedule(struct bp_agg_pair *pair)
 		return;
 	bp_agg_ring_disarm(&pair->tx.ring);
 	bp_agg_ring_disarm(&pair->rx.ring);
-	__napi_schedule(&pair->napi);
+	bp_agg_share_schedule(pair);
+}
+
+/* NAPI would go on at once; so it is told that all is done, and comes back. */
+static int bp_agg_poll_next_turn(struct bp_agg_pair *pair, int budget)
+{
+	if (napi_complete_done(&pair->napi, budget - 1))
+		bp_agg_pair_schedule(pair);
+	return budget - 1;
 }
 
 /**
@@ -148,11 +159,13 @@ void bp_agg_pair_schedule(struct bp_agg_pair *pair)
  * @napi: NAPI instance of the pair
  * @budget: most frames to receive; 0 from netpoll
  *
- * Return: frames received, @budget if there are more.
+ * Return: frames received, @budget if NAPI has to go on; less if the next turn
+ * is a worker's.
  */
 int bp_agg_poll(struct napi_struct *napi, int budget)
 {
 	struct bp_agg_pair *pair = container_of(napi, struct bp_agg_pair, napi);
+	u64 began = local_clock();
 	bool done;
 	int work = 0;
 
@@ -161,8 +174,10 @@ int bp_agg_poll(struct napi_struct *napi, int budget)
 		if (!budget)
 			return 0;
 		work = bp_agg_rx_poll(&pair->rx, budget);
+		bp_agg_share_count(pair, began);
 		if (work >= budget)
-			return budget;
+			return pair->taking_turns ?
+				bp_agg_poll_next_turn(pair, budget) : budget;
 		if (READ_ONCE(pair->priv->adaptive))
 			bp_agg_dim_sample(pair);
 	}
