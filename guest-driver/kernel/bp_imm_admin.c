@@ -90,7 +90,8 @@ static int bp_imm_find_life(struct bp_imm_device *device)
  * bp_imm_identify - reads what the module is and has
  * @device: with its BARs known, state INIT
  *
- * Return: 0, -ENODEV for something that is no messaging module or a dead one, -EINVAL for values that cannot be, -ENOMEM
+ * Return: 0, -ENODEV for something that is no messaging module or a dead one, -EINVAL for values that cannot be,
+ * -ENOMEM
  */
 int bp_imm_identify(struct bp_imm_device *device)
 {

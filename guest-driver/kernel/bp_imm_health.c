@@ -3,10 +3,11 @@
  * Finds out that the messaging module failed or died. A dead one sends no interrupt, and the context pages of a process
  * stay as they were, so that a process would wait for ever: while there are contexts, this looks now and then.
  *
- * It looks at the life page, which the server's kernel marks when the server ends. That is plain memory. A register would
- * do as well, but an access that is on its way when the server is killed stops this machine until QEMU's time-out, and
- * if QEMU's socket is reset with it, QEMU 11.1 aborts (vfio_user_recv_hdr() sets an error that is set already). So, once
- * the page says so, no register is touched any more; and none is read just to see whether the module lives.
+ * It looks at the life page, which the server's kernel marks when the server ends. That is plain memory. A register
+ * would do as well, but an access that is on its way when the server is killed stops this machine until QEMU's
+ * time-out, and if QEMU's socket is reset with it, QEMU 11.1 aborts (vfio_user_recv_hdr() sets an error that is set
+ * already). So, once the page says so, no register is touched any more; and none is read just to see whether the module
+ * lives.
  */
 
 #include <linux/io.h>

@@ -50,7 +50,7 @@ void bp_imm_stop(struct bp_imm_device *device)
 	mutex_unlock(&device->admin_lock);
 	list_for_each_entry(client, &device->clients, entry)
 		bp_imm_client_end(client, false);
-	/* All files of one inode share their mapping: zapping it once zaps the pages of all, thousands of them in a moment. */
+	/* All files of one inode share their mapping: zapping it once zaps the pages of all, thousands in a moment. */
 	list_for_each_entry(client, &device->clients, entry) {
 		if (client->mapping == mapping)
 			continue;
