@@ -110,6 +110,22 @@ class DriverSettingsTest {
         assertEquals(after, Guests.counters(g, "pair\\d_adaptations"), "it is off");
     }
 
+    /** Small frames faster than the guest can take them: it receives in turn with its processes, and goes on to work. */
+    @Test
+    void floodedGuestReceivesInTurnWithItsProcesses() {
+        Guest sender = CLUSTER.node(1);
+        Guest g = CLUSTER.node(2);
+        String name = Guests.netdev(sender);
+        Execution flood = sender.start("modprobe pktgen; cd /proc/net/pktgen; echo add_device " + name
+                + " > kpktgend_0; for s in 'count 0' 'pkt_size 64' 'dst " + Cluster.address(2)
+                + "' 'dst_mac 02:ba:5c:00:00:02'; do echo $s > " + name + "; done; echo start > pgctrl");
+        Guests.awaitCounters(g, "pair\\d_turns", Guests.counters(g, "pair\\d_turns") + 20);
+        sender.exec("echo stop > /proc/net/pktgen/pgctrl").ok();
+        flood.await(LONG).ok();
+        sender.exec("rmmod pktgen").ok();
+        sender.exec("ping -c 3 -i 0.2 -W 10 " + Cluster.address(2)).ok();
+    }
+
     @Test
     void ringSizesAndQueuesChangeUnderTraffic() {
         Netcheck.Running stream = Netcheck.between(CLUSTER, 1, 2).startTcp("--seconds 8");

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.backplane.e2e;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.backplane.testkit.Cluster;
 import dev.backplane.testkit.Guest;
+import java.time.Duration;
 
 /** What tests ask of a guest again and again. */
 final class Guests {
+    private static final Duration DISCONNECT_LIMIT = Duration.ofSeconds(20);
+
     private Guests() {}
 
     /** The name of the network interface whose driver is {@code bp_agg}. */
@@ -32,5 +37,18 @@ final class Guests {
         guest.exec("until [ $(ethtool -S " + netdev(guest) + " | awk '$1 ~ /^" + pattern.replace("\\d", "[0-9]")
                         + ":/ { sum += $2 } END { print sum + 0 }') -ge " + least + " ]; do sleep 0.1; done")
                 .ok();
+    }
+
+    /** Waits until the device server has seen that a node's QEMU is gone; it tells nobody, so it is asked again and again. */
+    static void awaitDisconnected(Cluster cluster, int node) {
+        long start = System.nanoTime();
+        JsonNode state;
+        do {
+            state = cluster.server().api().get("/nodes/node" + node);
+            if (System.nanoTime() - start > DISCONNECT_LIMIT.toNanos()) {
+                throw new AssertionError("still connected: " + state);
+            }
+        } while (state.path("agg").path("connected").asBoolean(true)
+                || state.path("imm").path("connected").asBoolean(true));
     }
 }

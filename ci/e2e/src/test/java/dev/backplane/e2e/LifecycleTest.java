@@ -3,12 +3,15 @@ package dev.backplane.e2e;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.backplane.testkit.Cluster;
 import dev.backplane.testkit.Execution;
 import dev.backplane.testkit.Guest;
+import dev.backplane.testkit.GuestConfig;
+import java.io.IOException;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -40,6 +43,26 @@ class LifecycleTest {
         String summary = bystander.await(LONG).out();
         assertTrue(summary.contains(" 0% packet loss"), summary);
         assertTrue(flood.out() != null);
+        assertNothingHeld();
+    }
+
+    @Test
+    void memoryOfAKilledGuestIsLeftAlone() throws IOException {
+        Guest second = CLUSTER.node(2);
+        assumeTrue(second.pid() > 0, "QEMU does not run on this host, so its memory cannot be held open");
+        try (GuestMemory memory = GuestMemory.open(second);
+                Flood flood = Flood.start(CLUSTER, 1, 2)) {
+            assertEquals((long) GuestConfig.DEFAULT_MEGABYTES << 20, memory.bytes());
+            flood.awaitMore(100);
+            second.kill();
+            Guests.awaitDisconnected(CLUSTER, 2);
+            String before = memory.digest();
+            flood.awaitMore(300);
+            assertEquals(before, memory.digest(), "somebody has written to memory of a guest that is gone");
+            second.start();
+            second.awaitBooted();
+        }
+        CLUSTER.node(1).exec("ping -c 3 -i 0.2 -W 5 " + Cluster.address(2)).ok();
         assertNothingHeld();
     }
 

@@ -19,11 +19,7 @@ final class Tcp {
         Guest sender = cluster.node(from);
         Guest receiver = cluster.node(to);
         sender.exec("head -c " + bytes + " /dev/urandom > /tmp/sent").ok();
-        // The open pipe is its standard input: at the end of that nc would close the connection.
-        Execution listening = receiver.start("rm -f /tmp/open; mkfifo /tmp/open;"
-                + " nc -l -p 5555 < /tmp/open > /tmp/received & exec 3> /tmp/open; wait");
-        receiver.exec("until cat /proc/net/tcp /proc/net/tcp6 | grep -q ':15B3 .* 0A '; do sleep 0.1; done")
-                .ok();
+        Execution listening = receive(receiver, "> /tmp/received");
         sender.exec("nc " + Cluster.address(to) + " 5555 < /tmp/sent", LONG).ok();
         listening.await(LONG).ok();
         assertEquals(
@@ -31,5 +27,22 @@ final class Tcp {
                 receiver.exec("sha256sum < /tmp/received").ok().out());
         sender.exec("rm /tmp/sent").ok();
         receiver.exec("rm /tmp/received").ok();
+    }
+
+    /** Accepts one connection to port 5555 and passes what comes to where {@code redirection} says. */
+    static Execution receive(Guest receiver, String redirection) {
+        // The open pipe is its standard input: at the end of that nc would close the connection.
+        return listening(
+                receiver,
+                "rm -f /tmp/open; mkfifo /tmp/open; nc -l -p 5555 < /tmp/open " + redirection
+                        + " & exec 3> /tmp/open; wait");
+    }
+
+    /** Runs a script that listens at port 5555, and waits until it does. */
+    static Execution listening(Guest guest, String script) {
+        Execution listening = guest.start(script);
+        guest.exec("until cat /proc/net/tcp /proc/net/tcp6 | grep -q ':15B3 .* 0A '; do sleep 0.1; done")
+                .ok();
+        return listening;
     }
 }

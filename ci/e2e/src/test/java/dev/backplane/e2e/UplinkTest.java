@@ -12,7 +12,6 @@ import dev.backplane.testkit.Execution;
 import dev.backplane.testkit.Guest;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
@@ -23,7 +22,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -35,50 +34,37 @@ class UplinkTest {
     private static final String GATEWAY = "10.77.0.254";
     private static final int PAGE_BYTES = 1_000_000;
 
-    private static final Path DIRECTORY = directory();
+    @RegisterExtension
+    @Order(1)
+    static final ScratchFolder FOLDER = new ScratchFolder();
 
     /** Node 3 has, besides its vNIC in a partition of its own, a virtio-net card whose other end is the uplink. */
     @RegisterExtension
+    @Order(2)
     static final Cluster CLUSTER = Cluster.of(3)
             .withServerArguments("--topology", topology().toString())
             .withDevices(id -> id != 3
                     ? List.of()
                     : List.of(
                             "-netdev",
-                            "stream,id=card,server=off,addr.type=unix,addr.path=" + DIRECTORY.resolve("card.sock"),
+                            "stream,id=card,server=off,addr.type=unix,addr.path=" + file("card.sock"),
                             "-device",
                             "virtio-net-pci,netdev=card,mac=52:54:00:00:00:03"));
 
-    private static Path directory() {
-        try {
-            return Files.createTempDirectory(Path.of("/tmp"), "bp-up-");
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+    private static Path file(String name) {
+        return FOLDER.path().resolve(name);
     }
 
     private static Path topology() {
-        try {
-            return Files.writeString(DIRECTORY.resolve("uplinks.yaml"), """
+        return FOLDER.write("uplinks.yaml", """
                 nodes:
                   - {name: node1}
                   - {name: node2}
                   - {name: node3, partition: elsewhere}
                 uplinks:
-                  - {name: outside, connect: %1$s/passt.sock, gateway: %2$s, reconnect: 200ms}
-                  - {name: card, listen: %1$s/card.sock}
-                """.formatted(DIRECTORY, GATEWAY));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    @AfterAll
-    static void remove() throws IOException {
-        for (String name : List.of("passt.sock", "passt.log", "card.sock", "uplinks.yaml")) {
-            Files.deleteIfExists(DIRECTORY.resolve(name));
-        }
-        Files.deleteIfExists(DIRECTORY);
+                  - {name: outside, connect: %1$s, gateway: %2$s, reconnect: 200ms}
+                  - {name: card, listen: %3$s}
+                """.formatted(file("passt.sock"), GATEWAY, file("card.sock")));
     }
 
     private static JsonNode counters(String uplink) {
@@ -105,7 +91,7 @@ class UplinkTest {
                         "--quiet",
                         "--ipv4-only",
                         "--socket",
-                        DIRECTORY.resolve("passt.sock").toString(),
+                        file("passt.sock").toString(),
                         "--address",
                         "10.77.0.253",
                         "--netmask",
@@ -120,7 +106,7 @@ class UplinkTest {
                         "--udp-ports",
                         "none")
                 .redirectErrorStream(true)
-                .redirectOutput(DIRECTORY.resolve("passt.log").toFile())
+                .redirectOutput(file("passt.log").toFile())
                 .start();
         try {
             String url = "http://" + GATEWAY + ":" + web.getAddress().getPort() + "/page";
@@ -152,7 +138,7 @@ class UplinkTest {
 
     private static String log() {
         try {
-            return Files.readString(DIRECTORY.resolve("passt.log"));
+            return Files.readString(file("passt.log"));
         } catch (IOException e) {
             return e.toString();
         }

@@ -33,6 +33,7 @@ public final class Cluster
                 TestExecutionExceptionHandler,
                 AutoCloseable {
     private final int nodes;
+    private final List<String> serverLauncher;
     private final List<String> serverArguments;
     private final int megabytes;
     private final int cpus;
@@ -47,6 +48,7 @@ public final class Cluster
 
     private Cluster(
             int nodes,
+            List<String> serverLauncher,
             List<String> serverArguments,
             int megabytes,
             int cpus,
@@ -55,6 +57,7 @@ public final class Cluster
             IntFunction<GuestImage> images,
             boolean shared) {
         this.nodes = nodes;
+        this.serverLauncher = List.copyOf(serverLauncher);
         this.serverArguments = List.copyOf(serverArguments);
         this.megabytes = megabytes;
         this.cpus = cpus;
@@ -69,6 +72,7 @@ public final class Cluster
         return new Cluster(
                 nodes,
                 List.of(),
+                List.of(),
                 GuestConfig.DEFAULT_MEGABYTES,
                 1,
                 GuestRunner.chosen(),
@@ -79,27 +83,35 @@ public final class Cluster
 
     /** The same with more arguments for {@code backplane serve}; one may be a topology with the nodes that it needs. */
     public Cluster withServerArguments(String... arguments) {
-        return new Cluster(nodes, List.of(arguments), megabytes, cpus, runner, devices, images, shared);
+        return new Cluster(nodes, serverLauncher, List.of(arguments), megabytes, cpus, runner, devices, images, shared);
+    }
+
+    /**
+     * The same with the server started by a program that becomes the command that follows its own arguments:
+     * {@code unshare --net}, for instance, for a network namespace of its own.
+     */
+    public Cluster withServerLauncher(String... launcher) {
+        return new Cluster(nodes, List.of(launcher), serverArguments, megabytes, cpus, runner, devices, images, shared);
     }
 
     /** The same with guests of another size. */
     public Cluster withGuests(int mib, int processors) {
-        return new Cluster(nodes, serverArguments, mib, processors, runner, devices, images, shared);
+        return new Cluster(nodes, serverLauncher, serverArguments, mib, processors, runner, devices, images, shared);
     }
 
     /** The same with QEMU run in another way. */
     public Cluster withRunner(GuestRunner other) {
-        return new Cluster(nodes, serverArguments, megabytes, cpus, other, devices, images, shared);
+        return new Cluster(nodes, serverLauncher, serverArguments, megabytes, cpus, other, devices, images, shared);
     }
 
     /** The same with more QEMU arguments for the guest of each node, whose id the function gets. */
     public Cluster withDevices(IntFunction<List<String>> arguments) {
-        return new Cluster(nodes, serverArguments, megabytes, cpus, runner, arguments, images, shared);
+        return new Cluster(nodes, serverLauncher, serverArguments, megabytes, cpus, runner, arguments, images, shared);
     }
 
     /** The same with a kernel and image for the guest of each node, whose id the function gets. */
     public Cluster withImages(IntFunction<GuestImage> other) {
-        return new Cluster(nodes, serverArguments, megabytes, cpus, runner, devices, other, shared);
+        return new Cluster(nodes, serverLauncher, serverArguments, megabytes, cpus, runner, devices, other, shared);
     }
 
     /**
@@ -107,7 +119,7 @@ public final class Cluster
      * that takes a guest down brings it up again.
      */
     public Cluster shared() {
-        return new Cluster(nodes, serverArguments, megabytes, cpus, runner, devices, images, true);
+        return new Cluster(nodes, serverLauncher, serverArguments, megabytes, cpus, runner, devices, images, true);
     }
 
     /** The guest of that name. */
@@ -165,7 +177,7 @@ public final class Cluster
             }
             List<GuestImage> provided =
                     IntStream.rangeClosed(1, nodes).mapToObj(images).toList();
-            server = DeviceServer.start(Files.createDirectory(directory.resolve("run")), arguments);
+            server = DeviceServer.start(serverLauncher, Files.createDirectory(directory.resolve("run")), arguments);
             for (int id = 1; id <= nodes; id++) {
                 boot(provided.get(id - 1), id);
             }

@@ -36,14 +36,21 @@ public final class DeviceServer implements AutoCloseable {
         this.api = new ManagementApi(Path.of(ready.path("api").asText()));
     }
 
+    /** Starts {@code backplane serve} by itself. */
+    public static DeviceServer start(Path runDir, List<String> arguments) {
+        return start(List.of(), runDir, arguments);
+    }
+
     /**
      * Starts {@code backplane serve} and waits for its ready line.
      *
+     * @param launcher a program, with arguments, that becomes the command that follows them, {@code unshare --net} for
+     *     instance; empty for none
      * @param runDir folder for its sockets
      * @param arguments of {@code serve}, beside the folder
      */
-    public static DeviceServer start(Path runDir, List<String> arguments) {
-        List<String> command = new ArrayList<>();
+    public static DeviceServer start(List<String> launcher, Path runDir, List<String> arguments) {
+        List<String> command = new ArrayList<>(launcher);
         command.add(Project.root().resolve("device-server/bin/backplane").toString());
         command.addAll(List.of("serve", "--run-dir", runDir.toString()));
         command.addAll(arguments);

@@ -80,6 +80,18 @@ public class RemoteDevice implements AutoCloseable {
         return client;
     }
 
+    /** All of the guest's memory; stays readable until {@link #close}. */
+    public final MemorySegment memory() {
+        return block.memory();
+    }
+
+    /** Leaves without a word, as a virtual machine that is killed; its memory can still be looked at. */
+    public final void leave() {
+        doorbells.values().forEach(ClientIoEvent::close);
+        doorbells.clear();
+        client.close();
+    }
+
     final long allocate(long bytes, long alignment) {
         allocated = (allocated + alignment - 1) / alignment * alignment;
         long at = allocated;
@@ -177,11 +189,10 @@ public class RemoteDevice implements AutoCloseable {
         });
     }
 
-    /** Leaves without a word, as a virtual machine that is killed. */
+    /** Leaves, and frees the memory. */
     @Override
     public final void close() {
-        doorbells.values().forEach(ClientIoEvent::close);
-        client.close();
+        leave();
         arena.close();
         block.close();
     }
