@@ -42,14 +42,15 @@ final class Journey {
         return j.trips;
     }
 
-    /** Follows one that starts at {@code first}; returns where to go on. */
-    private int trip(int first) {
+    /** Follows the one whose doorbell comes next, {@code from} itself or a later one; returns where to go on. */
+    private int trip(int from) {
         Map<Step, Double> steps = new EnumMap<>(Step.class);
-        int arrived = oneWay(first, NODE2, steps);
-        int back = arrived < 0 ? -1 : next(arrived, Kind.SEND, NODE2, -1);
+        int first = doorbell(from, NODE1, NODE2);
+        int arrived = first < 0 ? -1 : oneWay(first, NODE2, steps);
+        int back = arrived < 0 ? -1 : doorbell(arrived, NODE2, NODE1);
         int end = back < 0 ? -1 : oneWay(back, NODE1, steps);
         if (end < 0 || micros(end) - micros(first) > LONGEST_MICROS) {
-            return first;
+            return Math.max(first, from);
         }
         steps.put(Step.GUEST2, micros(back) - micros(arrived));
         int again = next(end, Kind.SEND, NODE1, -1);
@@ -61,11 +62,31 @@ final class Journey {
         return end;
     }
 
+    /**
+     * The doorbell that makes the server signal the other node: of several, such as those that only give buffers back, the
+     * last one before the server's message before its signal; or -1.
+     */
+    private int doorbell(int from, int node, int to) {
+        int woken = next(from, Kind.WOKEN, to, SERVER);
+        int received = woken < 0 ? -1 : latest(woken, from, Kind.RECEIVED, SERVER);
+        return received < 0 ? -1 : latest(received, from - 1, Kind.SEND, node);
+    }
+
+    /** The last event of that kind about {@code process} between the two, or -1. */
+    private int latest(int before, int after, Kind kind, int process) {
+        for (int i = before - 1; i > after; i--) {
+            if (is(i, kind, process)) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
     /** From a doorbell to the other node's taking the interrupt, whose index is returned, or -1. */
     private int oneWay(int send, int to, Map<Step, Double> steps) {
-        int received = next(send, Kind.RECEIVED, SERVER, -1);
-        int woken = received < 0 ? -1 : next(received, Kind.WOKEN, to, SERVER);
-        int taken = woken < 0 ? -1 : next(woken, Kind.SIGNALLED, to, -1);
+        int woken = next(send, Kind.WOKEN, to, SERVER);
+        int received = woken < 0 ? -1 : latest(woken, send, Kind.RECEIVED, SERVER);
+        int taken = received < 0 ? -1 : next(woken, Kind.SIGNALLED, to, -1);
         if (taken < 0) {
             return -1;
         }

@@ -54,6 +54,27 @@ class JourneyTest {
         assertEquals(450, first.lasting(450).total());
     }
 
+    /** Buffers are given back with a doorbell that signals nobody. */
+    @Test
+    void roundTripBeginsWithItsOwnDoorbell() {
+        for (int i = 0; i < 3; i++) {
+            oneWay(NODE1, NODE2, 5000 * i);
+            event(Kind.SEND, NODE2, NODE2, 5000 * i + 200);
+            event(Kind.RECEIVED, SERVER, SERVER, 5000 * i + 210);
+            oneWay(NODE2, NODE1, 5000 * i + 300);
+            event(Kind.SEND, NODE1, NODE1, 5000 * i + 500);
+            event(Kind.RECEIVED, SERVER, SERVER, 5000 * i + 510);
+        }
+        List<RoundTrip> trips = Journey.follow(events);
+        assertEquals(3, trips.size());
+        for (int i = 0; i < 3; i++) {
+            assertEquals(5000 * i, trips.get(i).begin());
+            assertEquals(5000 * i + 400, trips.get(i).end());
+            assertEquals(60, trips.get(i).steps().get(Step.SERVE));
+            assertEquals(200, trips.get(i).steps().get(Step.GUEST2));
+        }
+    }
+
     @Test
     void whatHasNoAnswerIsNoRoundTrip() {
         oneWay(NODE1, NODE2, 0);
