@@ -12,9 +12,6 @@ import dev.backplane.vfiouser.memory.GuestMemoryFault;
  * would kill the server's JVM when the file behind it is truncated, so there is none.)
  */
 final class Atomics extends SerialTarget {
-    /** Not a status: nothing has happened yet. */
-    private static final int AGAIN = -1;
-
     private final MessagingModule owner;
     private final GuestCursor cursor = new GuestCursor();
 
@@ -25,12 +22,7 @@ final class Atomics extends SerialTarget {
 
     @Override
     protected Outcome carryOut(Request r) {
-        int status = status(r);
-        if (status == AGAIN) {
-            return Outcome.MORE;
-        }
-        r.finish(status);
-        return Outcome.FINISHED;
+        return outcome(r, status(r));
     }
 
     private int status(Request r) {
@@ -71,16 +63,6 @@ final class Atomics extends SerialTarget {
         } finally {
             guest.exit(use);
         }
-    }
-
-    @Override
-    protected boolean attend() {
-        return false;
-    }
-
-    @Override
-    protected boolean needsTurn() {
-        return false;
     }
 
     @Override

@@ -18,22 +18,7 @@ final class CopyTarget extends SerialTarget {
 
     @Override
     protected Outcome carryOut(Request r) {
-        int status = OneSided.move(owner, r, cursor);
-        if (status == OneSided.AGAIN) {
-            return Outcome.MORE;
-        }
-        r.finish(status);
-        return Outcome.FINISHED;
-    }
-
-    @Override
-    protected boolean attend() {
-        return false;
-    }
-
-    @Override
-    protected boolean needsTurn() {
-        return false;
+        return outcome(r, OneSided.move(owner, r, cursor));
     }
 
     @Override

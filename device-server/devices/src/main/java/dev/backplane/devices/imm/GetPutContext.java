@@ -4,8 +4,6 @@ package dev.backplane.devices.imm;
 import dev.backplane.devices.loop.DrainLoop;
 import dev.backplane.vfiouser.device.DeviceLink;
 import dev.backplane.vfiouser.memory.GuestMemoryFault;
-import dev.backplane.vfiouser.memory.GuestRange;
-import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.Objects;
@@ -16,30 +14,20 @@ import java.util.Objects;
  * polls it, or that finishes its request.
  */
 final class GetPutContext extends DrainLoop {
-    private static final VarHandle EVENTS;
-
-    static {
-        try {
-            EVENTS = MethodHandles.lookup().findVarHandle(GetPutContext.class, "pendingEvents", int.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
-
     final MessagingModule module;
     final int number;
     final PollState poll;
 
     private final ModuleBlock block;
     private final long record;
+    private final ContextEvents events;
+    private final StagedTransfer transfer;
     private volatile Binding binding;
 
     /** Whether the request is with a target; changed by the loop, read by a poller. */
     private volatile boolean outstanding;
     /** The target of a one-sided action that takes several turns. */
     private MessagingModule stepping;
-    /** The target of a one-sided action of which a part is on its way by way of the request's buffer. */
-    private MessagingModule copying;
     /** Whether the action that was to begin has to be begun in another turn. */
     private boolean again;
 
@@ -48,9 +36,6 @@ final class GetPutContext extends DrainLoop {
 
     /** Where the request waits, so that closing the context can clean up there. */
     private volatile SerialTarget waitingAt;
-
-    private volatile int pendingEvents;
-    private GuestRange eventWord;
 
     /** Payload bytes moved in this turn, for the counters. */
     private long bytes;
@@ -65,6 +50,8 @@ final class GetPutContext extends DrainLoop {
         this.number = number;
         this.block = module.block();
         this.record = block.context(number);
+        this.events = new ContextEvents(module, number, record);
+        this.transfer = new StagedTransfer(module);
         this.poll = new PollState(this);
     }
 
@@ -107,7 +94,7 @@ final class GetPutContext extends DrainLoop {
         if (state != ContextState.OPEN) {
             b.become(state);
         }
-        pendingEvents = 1;
+        events.add();
         return b;
     }
 
@@ -136,7 +123,7 @@ final class GetPutContext extends DrainLoop {
 
     /** An event for the context's process; any thread. */
     void event() {
-        EVENTS.getAndAdd(this, 1);
+        events.add();
         wake();
     }
 
@@ -199,8 +186,8 @@ final class GetPutContext extends DrainLoop {
                 return true;
             }
             boolean more = b.open() && work(b, link);
-            if (pendingEvents != 0) {
-                more |= !raiseEvents(link);
+            if (events.pending()) {
+                more |= !events.raise(link);
             }
             return more;
         } catch (GuestMemoryFault f) {
@@ -282,11 +269,16 @@ final class GetPutContext extends DrainLoop {
     /** Whether the request that was under way is finished now. */
     private boolean resumed(Request r) {
         if (stepping == null) {
-            if (!r.done() || (r.staged && !unstage(r))) {
+            if (!r.done()) {
+                return false;
+            }
+            if (r.staged && !transfer.take(r)) {
+                stepping = transfer.target();
                 return false;
             }
         } else if (r.staged) {
-            sendPart(stepping, r);
+            sendPart(r, stepping);
+            stepping = null;
             return false;
         } else if (OneSided.step(stepping, r)) {
             stepping = null;
@@ -335,8 +327,7 @@ final class GetPutContext extends DrainLoop {
     }
 
     /**
-     * Starts an action between guests that do not both share their memory. Nothing here waits for another guest's client,
-     * and nothing of another guest's is held while this one's is waited for.
+     * Starts an action between guests that do not both share their memory.
      *
      * @return whether it is finished, for a reason to be found here; else a later turn ends it
      */
@@ -347,14 +338,13 @@ final class GetPutContext extends DrainLoop {
             return false;
         }
         try {
-            if (r.command == Action.CMD_WRITE || r.command == Action.CMD_READ) {
+            if (r.oneSided()) {
                 r.staged = true;
-                sendPart(target, r);
+                sendPart(r, target);
                 return false;
             }
-            boolean ringed = r.command == Action.CMD_PUT || r.command == Action.CMD_GET;
-            SerialTarget place = ringed ? target.contexts().ring(r.ring) : target.atomics();
-            int status = place == null ? Completion.NO_SUCH_RING : stage(r);
+            SerialTarget place = r.ringed() ? target.contexts().ring(r.ring) : target.atomics();
+            int status = place == null ? Completion.NO_SUCH_RING : transfer.stage(r);
             if (status != 0) {
                 return r.finish(status);
             }
@@ -368,68 +358,9 @@ final class GetPutContext extends DrainLoop {
         return false;
     }
 
-    private int stage(Request r) {
-        try {
-            return r.stage();
-        } catch (GuestMemoryFault f) {
-            return lost(f);
-        }
-    }
-
-    /** Has the next part of a one-sided action moved, at once or by the target's lane; it is answered then. */
-    private void sendPart(MessagingModule target, Request r) {
-        int status = r.bereft() ? Completion.NO_SUCH_MEMORY : Completion.OK;
-        try {
-            if (status == Completion.OK && r.command == Action.CMD_WRITE) {
-                Payload.stage(r, OneSided.nextPart(r));
-            } else {
-                r.stagedFrom = r.progress;
-            }
-        } catch (GuestMemoryFault f) {
-            status = lost(f);
-        }
-        stepping = null;
-        copying = target;
-        r.reopen();
-        if (status == Completion.OK && target.byMessage()) {
-            waitingAt = target.copies();
-            target.copies().queue(r);
-            return;
-        }
-        r.finish(status == Completion.OK ? OneSided.move(target, r, r.binding.remote) : status);
-        r.answer();
-    }
-
-    /** Takes what has come out of the request's buffer; returns whether that was the last of the action. */
-    private boolean unstage(Request r) {
-        if (r.status != Completion.OK) {
-            return true;
-        }
-        boolean read = r.command == Action.CMD_READ;
-        if (read || r.command == Action.CMD_GET) {
-            if (r.bereft()) {
-                return r.finish(Completion.NO_SUCH_MEMORY);
-            }
-            try {
-                Payload.unstage(r, read ? r.progress - r.stagedFrom : r.resultLength);
-            } catch (GuestMemoryFault f) {
-                return r.finish(lost(f));
-            }
-        }
-        if ((read || r.command == Action.CMD_WRITE) && r.progress < r.length) {
-            stepping = copying;
-            return false;
-        }
-        return true;
-    }
-
-    /** The status after a fault of this guest's own memory; an interrupted access is repeated in another turn instead. */
-    private int lost(GuestMemoryFault f) {
-        if (f.reason() == GuestMemoryFault.Reason.INTERRUPTED) {
-            throw f;
-        }
-        module.memoryFault(f);
-        return Completion.BAD_ADDRESS;
+    private void sendPart(Request r, MessagingModule target) {
+        waitingAt = target.copies(); // before it can be there
+        transfer.send(r, target);
     }
 
     private boolean submit(SerialTarget target, Request r) {
@@ -470,7 +401,7 @@ final class GetPutContext extends DrainLoop {
             module.countFailed(r.status);
         }
         if (r.has(Action.NOTIFY)) {
-            EVENTS.getAndAdd(this, 1);
+            events.add();
         }
         pages().complete(number, index, r);
     }
@@ -479,24 +410,8 @@ final class GetPutContext extends DrainLoop {
         if (b.become(ContextState.ERROR)) {
             block.setInt(record + ModuleBlock.CONTEXT_STATE, ContextState.ERROR.value());
             pages().state(number, ContextState.ERROR);
-            EVENTS.getAndAdd(this, 1);
+            events.add();
         }
-    }
-
-    /** Tells the driver what there is; returns false if that has to be repeated. */
-    private boolean raiseEvents(DeviceLink link) {
-        int n = (int) EVENTS.getAndSet(this, 0);
-        int total = block.getInt(record + ModuleBlock.CONTEXT_EVENTS) + n;
-        block.setInt(record + ModuleBlock.CONTEXT_EVENTS, total);
-        long at = block.getLong(ModuleBlock.EVENT_TABLE) + 4L * number;
-        if (eventWord == null || eventWord.iova() != at) {
-            eventWord = new GuestRange(link.memory(), at, 4);
-        }
-        if (module.events().raise(link, number, eventWord, total, n)) {
-            return true;
-        }
-        EVENTS.getAndAdd(this, 1);
-        return false;
     }
 
     /** The module polls the context again, and needs no doorbell. */
@@ -533,15 +448,14 @@ final class GetPutContext extends DrainLoop {
     /** For the client's thread once no turn acts for a binding: what the loop remembers between turns is void. */
     void forget() {
         forgetRequest();
-        pendingEvents = 0;
-        eventWord = null;
+        events.reset();
     }
 
     /** For the client's thread while the module is stopped: an action under way is started anew later. */
     void forgetRequest() {
         outstanding = false;
         stepping = null;
-        copying = null;
+        transfer.forget();
         again = false;
         waitingAt = null;
     }
@@ -568,32 +482,13 @@ final class GetPutContext extends DrainLoop {
         Binding b = binding;
         if (b != null && b.open() && outstanding && stepping == null) {
             Request r = b.request();
-            boolean oneSided = r.command == Action.CMD_WRITE || r.command == Action.CMD_READ;
-            if (r.done() ? settled(r) : r.claimed && !oneSided && r.finish(Completion.ABORTED)) {
+            if (r.done() ? transfer.settle(r) : r.claimed && !r.oneSided() && r.finish(Completion.ABORTED)) {
                 report(r, block.getInt(record + ModuleBlock.CONTEXT_NEXT));
             }
         }
         if (b != null) {
             b.replaceRequest();
         }
-    }
-
-    /** Whether an action that was answered is over; one-sided ones of which parts are missing are not, and start anew. */
-    private boolean settled(Request r) {
-        if (!r.staged || r.status != Completion.OK) {
-            return true;
-        }
-        if (!module.byMessage()) {
-            return unstage(r);
-        }
-        // What it fetched cannot be stored: that would take a message and an answer, for which this thread must not
-        // wait.
-        return switch (r.command) {
-            case Action.CMD_GET -> r.finish(Completion.ABORTED);
-            case Action.CMD_READ -> false;
-            case Action.CMD_WRITE -> r.progress == r.length;
-            default -> true;
-        };
     }
 
     @Override

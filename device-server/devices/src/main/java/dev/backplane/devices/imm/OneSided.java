@@ -7,9 +7,6 @@ import dev.backplane.vfiouser.memory.GuestMemoryFault;
 
 /** READ and WRITE: copies between a process's payload and registered memory of a target, by the context's own loop, or by {@link CopyTarget}. */
 final class OneSided {
-    /** Not a status: nothing was moved for good, the step has to be made again. */
-    static final int AGAIN = -1;
-
     private OneSided() {}
 
     /**
@@ -56,7 +53,7 @@ final class OneSided {
      * Moves the next part of the payload: as much as a step may, or as much as there is in the request's buffer.
      *
      * @param cursor of whoever makes the step
-     * @return OK, {@link #AGAIN}, or the status to end with
+     * @return OK, {@link SerialTarget#AGAIN}, or the status to end with
      */
     static int move(MessagingModule target, Request r, GuestCursor cursor) {
         GuestMemory guest = target.guest();
@@ -91,7 +88,7 @@ final class OneSided {
             return Completion.OK;
         } catch (GuestMemoryFault f) {
             if (f.reason() == GuestMemoryFault.Reason.INTERRUPTED) {
-                return AGAIN;
+                return SerialTarget.AGAIN;
             }
             boolean mine = !r.staged && r.memory != null && !r.memory.accessible(r.offset, r.length, !write);
             (mine ? r.binding.context.module : target).memoryFault(f);

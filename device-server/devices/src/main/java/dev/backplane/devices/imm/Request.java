@@ -121,6 +121,16 @@ final class Request {
         return memoryId == Action.INLINE;
     }
 
+    /** Whether it acts on a ring. */
+    boolean ringed() {
+        return command == Action.CMD_PUT || command == Action.CMD_GET;
+    }
+
+    /** Whether it acts on registered memory without a serialising point. */
+    boolean oneSided() {
+        return command == Action.CMD_WRITE || command == Action.CMD_READ;
+    }
+
     boolean has(int flag) {
         return (flags & flag) != 0;
     }
@@ -134,8 +144,7 @@ final class Request {
         if (command > Action.CMD_COMPARE_SWAP || (flags & ~(Action.WAIT | Action.NOTIFY)) != 0) {
             return Completion.BAD_COMMAND;
         }
-        boolean ringed = command == Action.CMD_PUT || command == Action.CMD_GET;
-        if (has(Action.WAIT) && !ringed) {
+        if (has(Action.WAIT) && !ringed()) {
             return Completion.BAD_COMMAND;
         }
         if (command == Action.CMD_NOP || command >= Action.CMD_FETCH_ADD) {

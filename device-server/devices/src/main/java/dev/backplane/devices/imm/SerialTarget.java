@@ -27,6 +27,9 @@ abstract class SerialTarget extends DrainLoop {
         DROPPED
     }
 
+    /** Not a status: nothing was moved for good, the step has to be made again. */
+    static final int AGAIN = -1;
+
     /** Most payload bytes that one step moves, so that no turn is long. */
     static final int STEP_BYTES = 64 << 10;
 
@@ -61,11 +64,24 @@ abstract class SerialTarget extends DrainLoop {
      */
     protected abstract Outcome carryOut(Request r);
 
+    /** The outcome of a step that ended with {@code status}, {@link #AGAIN} or what the request ends with. */
+    protected static Outcome outcome(Request r, int status) {
+        if (status == AGAIN) {
+            return Outcome.MORE;
+        }
+        r.finish(status);
+        return Outcome.FINISHED;
+    }
+
     /** What else there is to do in a turn, such as requests in wait lists; returns whether work is left. */
-    protected abstract boolean attend();
+    protected boolean attend() {
+        return false;
+    }
 
     /** Whether a request carried out outside a turn has left something for {@link #attend}. */
-    protected abstract boolean needsTurn();
+    protected boolean needsTurn() {
+        return false;
+    }
 
     /**
      * Takes the target for a few requests of one initiator in a row, up to {@link #release}: what each of them would cost
