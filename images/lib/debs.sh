@@ -9,8 +9,9 @@ debian_mirror() {
     local mirror=${BACKPLANE_MIRROR:-}
     if [[ -z $mirror ]]; then
         need apt-get "this script makes its images from Debian packages: run it on Debian 12 or newer"
+        # What the sources say, and not the lists: a fresh machine has none.
         # shellcheck disable=SC2016 # apt's variables
-        mirror=$(apt-get indextargets --format '$(SITE) $(RELEASE)' 'Created-By: Packages' |
+        mirror=$(apt-get indextargets --no-release-info --format '$(SITE) $(RELEASE)' 'Created-By: Packages' |
             awk '$2 ~ /^(bookworm|trixie|forky|duke|sid|oldstable|stable|testing|unstable)$/ { print $1; exit }')
     fi
     [[ -n $mirror ]] || die "apt on this machine has no Debian archive configured: set BACKPLANE_MIRROR to its URI"
