@@ -50,6 +50,12 @@ final class Bench implements Callable<Integer> {
             description = "libvfio-user's samples/server, as the peer of the register case")
     private Path libvfioUserServer;
 
+    @Option(
+            names = "--keep-traces",
+            paramLabel = "DIRECTORY",
+            description = "keep the kernel's traces that the where case follows round trips through")
+    private Path traces;
+
     @Option(names = "--no-peers", description = "Backplane alone, without what it is compared with")
     private boolean noPeers;
 
@@ -82,7 +88,7 @@ final class Bench implements Callable<Integer> {
         }
         Map<Case, List<Measure>> results = new LinkedHashMap<>();
         Map<String, String> missing;
-        try (Context context = new Context(quick, !noPeers, ovsDpdk, libvfioUserServer)) {
+        try (Context context = new Context(quick, !noPeers, ovsDpdk, libvfioUserServer, traces)) {
             for (Case c : CASES) {
                 if (names.isEmpty() || names.contains(c.name())) {
                     context.say(c.name() + ": " + c.doc());

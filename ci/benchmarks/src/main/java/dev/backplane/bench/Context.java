@@ -13,15 +13,17 @@ final class Context implements AutoCloseable {
     private final boolean peers;
     private final boolean ovsDpdk;
     private final Path libvfioUserServer;
+    private final Path traces;
     private final Map<String, String> missing = new LinkedHashMap<>();
     private GuestPair guests;
     private boolean polling;
 
-    Context(boolean quick, boolean peers, boolean ovsDpdk, Path libvfioUserServer) {
+    Context(boolean quick, boolean peers, boolean ovsDpdk, Path libvfioUserServer, Path traces) {
         this.quick = quick;
         this.peers = peers;
         this.ovsDpdk = ovsDpdk;
         this.libvfioUserServer = libvfioUserServer;
+        this.traces = traces;
     }
 
     /** Whether the user wants it over soon. */
@@ -47,6 +49,11 @@ final class Context implements AutoCloseable {
     /** libvfio-user's sample server, or null. */
     Path libvfioUserServer() {
         return libvfioUserServer;
+    }
+
+    /** Where to keep the trace of what is called so, or null. */
+    Path trace(String name) {
+        return traces == null ? null : traces.resolve(name.replace(' ', '-') + ".trace");
     }
 
     /** Two guests, each with all the network devices that are compared. */

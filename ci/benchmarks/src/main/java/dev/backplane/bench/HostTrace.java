@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -22,41 +23,19 @@ final class HostTrace implements AutoCloseable {
     private static final Path TRACING = Path.of("/sys/kernel/tracing");
     private static final List<String> EVENTS = List.of(
             "syscalls/sys_enter_sendmsg",
+            "syscalls/sys_enter_sendto",
             "syscalls/sys_exit_recvmsg",
+            "syscalls/sys_enter_io_submit",
+            "syscalls/sys_enter_write",
+            "syscalls/sys_enter_read",
             "syscalls/sys_exit_read",
             "sched/sched_waking",
             "sched/sched_switch");
-    private static final Pattern LINE =
-            Pattern.compile("^\\s*.+-(\\d+)\\s+\\[\\d+\\]\\s+\\S+\\s+([0-9.]+): (\\w+)(.*)$");
-    private static final Pattern WOKEN = Pattern.compile(" pid=(\\d+)");
-    private static final Pattern NEXT = Pattern.compile(" next_pid=(\\d+)");
-    private static final Pattern RESULT = Pattern.compile("-> 0x([0-9a-f]+)");
-
-    /** What happened. */
-    enum Kind {
-        /** A process calls sendmsg. */
-        SEND,
-        /** A process has received bytes. */
-        RECEIVED,
-        /** A process has read 8 bytes, an event descriptor's counter. */
-        SIGNALLED,
-        /** A thread is made runnable. */
-        WOKEN,
-        /** A thread gets a processor. */
-        RUNS
-    }
-
-    /**
-     * One event.
-     *
-     * @param process number of the process that it is about
-     * @param thread of that process
-     * @param by number of the process that runs meanwhile, which is the one that wakes the thread; -1: another one
-     */
-    record Event(Kind kind, int process, int thread, int by, double micros) {}
+    private static final Pattern LOST = Pattern.compile("(?m)^(?:overrun|dropped events): ([1-9]\\d*)$");
 
     private final Path instance;
     private final Map<Integer, Integer> processes = new HashMap<>();
+    private final List<Set<Integer>> interrupts = new ArrayList<>();
 
     /** Why there can be no trace here, or null. */
     static String obstacle() {
@@ -65,23 +44,28 @@ final class HostTrace implements AutoCloseable {
                 : "it needs the kernel's tracefs at " + TRACING + ", and root";
     }
 
-    /** Starts to trace; the processes are numbered from 0 in this order. */
-    HostTrace(long... pids) throws IOException {
+    /**
+     * Starts to trace; the processes are numbered in this order, the server last.
+     *
+     * @param server signals the others' interrupts
+     */
+    HostTrace(List<Long> guests, long server) throws IOException {
         instance = Files.createDirectory(
                 TRACING.resolve("instances/backplane-" + ProcessHandle.current().pid()));
         try {
-            List<String> threads = new ArrayList<>();
-            for (int i = 0; i < pids.length; i++) {
-                try (Stream<Path> tasks = Files.list(Path.of("/proc/" + pids[i] + "/task"))) {
-                    for (Path task : tasks.toList()) {
-                        threads.add(task.getFileName().toString());
-                        processes.put(Integer.valueOf(task.getFileName().toString()), i);
-                    }
-                }
+            for (long guest : guests) {
+                addThreads(guest);
+                interrupts.add(InterruptDescriptors.of(guest, server));
             }
+            addThreads(server);
+            interrupts.add(Set.of());
             set("trace_clock", "mono");
             set("buffer_size_kb", "32768");
-            set("set_event_pid", String.join(" ", threads));
+            set(
+                    "set_event_pid",
+                    String.join(
+                            " ",
+                            processes.keySet().stream().map(String::valueOf).toList()));
             for (String event : EVENTS) {
                 set("events/" + event + "/enable", "1");
             }
@@ -91,52 +75,39 @@ final class HostTrace implements AutoCloseable {
         }
     }
 
-    /** Stops, and returns what happened, in order of time. */
-    List<Event> stop() throws IOException {
+    private void addThreads(long pid) throws IOException {
+        int number = interrupts.size();
+        try (Stream<Path> tasks = Files.list(Path.of("/proc/" + pid + "/task"))) {
+            tasks.forEach(
+                    task -> processes.put(Integer.valueOf(task.getFileName().toString()), number));
+        }
+    }
+
+    /**
+     * Stops, and returns what happened, in order of time.
+     *
+     * @param keep where to put a copy of the trace as the kernel prints it, or null
+     * @throws IOException also when the kernel has lost a part of it
+     */
+    List<TraceEvent> stop(Path keep) throws IOException {
         set("tracing_on", "0");
-        List<Event> all = new ArrayList<>();
-        try (Stream<String> lines = Files.lines(instance.resolve("trace"), StandardCharsets.ISO_8859_1)) {
-            lines.forEach(line -> {
-                Event e = parse(line);
-                if (e != null) {
-                    all.add(e);
+        List<String> lines = Files.readAllLines(instance.resolve("trace"), StandardCharsets.ISO_8859_1);
+        if (keep != null) {
+            Files.write(keep, lines, StandardCharsets.ISO_8859_1);
+        }
+        checkComplete();
+        return new TraceLines(processes, interrupts).read(lines);
+    }
+
+    private void checkComplete() throws IOException {
+        try (Stream<Path> processors = Files.list(instance.resolve("per_cpu"))) {
+            for (Path processor : processors.toList()) {
+                Matcher lost = LOST.matcher(Files.readString(processor.resolve("stats")));
+                if (lost.find()) {
+                    throw new IOException("the kernel has lost " + lost.group(1) + " events of the trace");
                 }
-            });
+            }
         }
-        return all;
-    }
-
-    private Event parse(String line) {
-        Matcher m = LINE.matcher(line);
-        if (!m.matches()) {
-            return null;
-        }
-        int thread = Integer.parseInt(m.group(1));
-        double micros = Double.parseDouble(m.group(2)) * 1e6;
-        String rest = m.group(4);
-        return switch (m.group(3)) {
-            case "sys_sendmsg" -> event(Kind.SEND, thread, thread, micros);
-            case "sys_recvmsg" -> result(rest) > 0 ? event(Kind.RECEIVED, thread, thread, micros) : null;
-            case "sys_read" -> result(rest) == 8 ? event(Kind.SIGNALLED, thread, thread, micros) : null;
-            case "sched_waking" -> event(Kind.WOKEN, number(WOKEN, rest), thread, micros);
-            case "sched_switch" -> event(Kind.RUNS, number(NEXT, rest), thread, micros);
-            default -> null;
-        };
-    }
-
-    private Event event(Kind kind, int thread, int current, double micros) {
-        Integer process = processes.get(thread);
-        return process == null ? null : new Event(kind, process, thread, processes.getOrDefault(current, -1), micros);
-    }
-
-    private static int number(Pattern pattern, String text) {
-        Matcher m = pattern.matcher(text);
-        return m.find() ? Integer.parseInt(m.group(1)) : -1;
-    }
-
-    private static long result(String text) {
-        Matcher m = RESULT.matcher(text);
-        return m.find() ? Long.parseUnsignedLong(m.group(1), 16) : -1;
     }
 
     private void set(String file, String value) throws IOException {

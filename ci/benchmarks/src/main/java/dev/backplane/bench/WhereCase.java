@@ -40,10 +40,9 @@ final class WhereCase implements Case {
         int warmUp = context.choose(5000, 20_000);
         List<Measure> all = new ArrayList<>();
         ping(guests, "-q -f -c " + warmUp);
-        all.add(table(
-                "ping there and back", "pings", guests, () -> Ping.parse(ping(guests, "-D -i 0.005 -c " + count))));
+        all.add(table(context, "ping", count, () -> Ping.parse(ping(guests, "-D -i 0.005 -c " + count))));
         put(guests, warmUp);
-        all.add(table("64-byte PUT there and back by interrupt", "of those with two doorbells", guests, () -> {
+        all.add(table(context, "64-byte PUT by interrupt", count, () -> {
             put(guests, count);
             return List.of(); // one after the other without a pause: all of it is in the trace
         }));
@@ -51,23 +50,23 @@ final class WhereCase implements Case {
     }
 
     /** Follows what {@code run} does, which returns the pings that it made if there were pauses between them. */
-    private static Measure table(String name, String what, GuestPair guests, Supplier<List<Ping>> run) {
+    private static Measure table(Context context, String name, int count, Supplier<List<Ping>> run) {
+        GuestPair guests = context.guests();
         try (HostTrace trace = new HostTrace(
-                guests.guest(1).pid(),
-                guests.guest(2).pid(),
+                List.of(guests.guest(1).pid(), guests.guest(2).pid()),
                 guests.cluster().server().pid())) {
             List<Ping> pings = run.get();
-            List<RoundTrip> trips = Journey.follow(trace.stop());
+            List<RoundTrip> trips = Journey.follow(trace.stop(context.trace(name)));
             if (!pings.isEmpty()) {
                 trips = Ping.match(trips, pings);
             }
             if (trips.isEmpty()) {
-                throw new IllegalStateException("no " + name + " is in the trace");
+                throw new IllegalStateException("no " + name + " can be followed through the trace");
             }
             List<RoundTrip> middle = RoundTrip.middle(trips);
-            Measure measure = new Measure(
-                            name + ", " + what + ": " + middle.size() + " of " + trips.size(), "µs", false)
-                    .independent();
+            String label = "%s there and back, %d in the middle of %d; %d of %d could not be followed"
+                    .formatted(name, middle.size(), trips.size(), count - trips.size(), count);
+            Measure measure = new Measure(label, "µs", false).independent();
             for (RoundTrip.Step step : RoundTrip.Step.values()) {
                 measure.add(step.toString(), mean(middle, t -> t.steps().get(step)));
             }

@@ -51,6 +51,50 @@ class PingTest {
         }
     }
 
+    private static RoundTrip trip(double begin, double end) {
+        return new RoundTrip(begin, end, Map.of(Step.SERVE, end - begin, Step.GUEST1, 0.0));
+    }
+
+    /** The fourth takes so long that the fifth begins meanwhile. */
+    @Test
+    void pingsThatOverlapAreLeftOut() {
+        List<RoundTrip> trips = new ArrayList<>();
+        List<Ping> pings = new ArrayList<>();
+        double[] pauses = {5100, 5300, 4900, 9500, 1200, 5200, 5600};
+        double time = 0;
+        for (int i = 0; i < pauses.length; i++) {
+            time += pauses[i];
+            boolean slow = i == 3;
+            trips.add(trip(time - (slow ? 5000 : 500), time));
+            pings.add(new Ping(time + 7e8, slow ? 5400 : i == 4 ? 1300 : 900));
+        }
+        List<RoundTrip> matched = Ping.match(trips, pings);
+        assertEquals(5, matched.size());
+        assertEquals(
+                List.of(trips.get(0), trips.get(1), trips.get(2), trips.get(5), trips.get(6)).stream()
+                        .map(RoundTrip::end)
+                        .toList(),
+                matched.stream().map(RoundTrip::end).toList());
+        matched.forEach(t -> assertEquals(400, t.steps().get(Step.GUEST1), 0.01));
+    }
+
+    /** Other frames are answered, too; and what took longer in the trace than the ping did is something else. */
+    @Test
+    void roundTripsOfOtherFramesAreLeftOut() {
+        List<RoundTrip> trips = new ArrayList<>(List.of(trip(1000, 1300), trip(2000, 2200)));
+        List<Ping> pings = new ArrayList<>();
+        double[] pauses = {5100, 5300, 4900, 5500, 5000};
+        double time = 5000;
+        for (double pause : pauses) {
+            time += pause;
+            pings.add(new Ping(time, 800));
+            trips.add(trip(time - (pause == 4900 ? 900 : 500), time));
+        }
+        List<RoundTrip> matched = Ping.match(trips, pings);
+        assertEquals(4, matched.size());
+        matched.forEach(t -> assertEquals(300, t.steps().get(Step.GUEST1), 0.01));
+    }
+
     @Test
     void middleHalfIsThatOfTheDurations() {
         List<RoundTrip> trips = new ArrayList<>();
