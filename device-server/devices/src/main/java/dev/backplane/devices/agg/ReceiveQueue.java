@@ -192,7 +192,7 @@ final class ReceiveQueue {
 
     private void end(GuestMemoryFault fault) {
         if (fault.reason() == GuestMemoryFault.Reason.WOULD_WAIT) {
-            link.device().goSlow();
+            link.device().queues().goSlow();
             link.device().port().wake(); // another turn, on the lane
         } else {
             link.stop(fault);

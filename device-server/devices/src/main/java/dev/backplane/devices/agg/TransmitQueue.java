@@ -83,7 +83,7 @@ final class TransmitQueue extends DrainLoop {
             return moveIn(r, guest.memory());
         } catch (GuestMemoryFault fault) {
             if (fault.reason() == GuestMemoryFault.Reason.WOULD_WAIT) {
-                link.device().goSlow();
+                link.device().queues().goSlow();
                 return true; // on the lane
             }
             link.stop(fault);
@@ -152,7 +152,7 @@ final class TransmitQueue extends DrainLoop {
         } catch (GuestMemoryFault fault) {
             ingress.release(frame);
             if (fault.reason() == GuestMemoryFault.Reason.WOULD_WAIT) {
-                link.device().goSlow();
+                link.device().queues().goSlow();
                 slowed = true;
                 return WAITS;
             }

@@ -6,7 +6,6 @@ import dev.backplane.devices.fabric.FabricCore;
 import dev.backplane.devices.fabric.ForwardingDomain;
 import dev.backplane.devices.fabric.PortConfig;
 import dev.backplane.devices.layout.PciIds;
-import dev.backplane.devices.loop.SlowLane;
 import dev.backplane.devices.loop.Timers;
 import dev.backplane.devices.loop.Workers;
 import dev.backplane.vfiouser.counter.CounterGroup;
@@ -15,7 +14,6 @@ import dev.backplane.vfiouser.device.IoEvent;
 import dev.backplane.vfiouser.device.IoEventDevice;
 import dev.backplane.vfiouser.device.Migratable;
 import dev.backplane.vfiouser.device.ResetKind;
-import dev.backplane.vfiouser.memory.GuestMemory;
 import dev.backplane.vfiouser.pci.Bar;
 import dev.backplane.vfiouser.pci.PciFunction;
 import java.lang.foreign.MemorySegment;
@@ -24,8 +22,8 @@ import java.util.stream.IntStream;
 
 /**
  * The aggregation device as one guest sees it: a vNIC. This class is its life: attaching, enabling, resetting. What its
- * registers do is in {@link VnicRegisters}, its transmit side in {@link TransmitQueue}, its receive side in {@link
- * VnicPort}.
+ * registers do is in {@link VnicRegisters}, which queues work in {@link VnicQueues}, its transmit side in {@link
+ * TransmitQueue}, its receive side in {@link VnicPort}.
  */
 public final class VnicDevice implements IoEventDevice, Migratable {
     /** What the device offers. */
@@ -67,8 +65,7 @@ public final class VnicDevice implements IoEventDevice, Migratable {
     private final VnicEvents events;
     private final VnicRegisters registers;
     private final VnicPort port;
-    private final SlowLane lane;
-    private final TransmitQueue[] transmit = new TransmitQueue[AggRegisters.MAX_QUEUE_PAIRS];
+    private final VnicQueues queues;
 
     private volatile DeviceLink link;
     private volatile boolean adminUp;
@@ -85,13 +82,10 @@ public final class VnicDevice implements IoEventDevice, Migratable {
         this.core = core;
         this.domain = domain;
         this.adminUp = config.adminUp();
-        this.lane = new SlowLane(node.name() + ".agg slow");
         this.events = new VnicEvents(this);
         this.registers = new VnicRegisters(this);
         this.port = new VnicPort(core, portIndex, config, this);
-        for (int i = 0; i < transmit.length; i++) {
-            transmit[i] = new TransmitQueue(new QueueLink(this, i), core, domain, port);
-        }
+        this.queues = new VnicQueues(this, core, domain, port);
         powerOn(0);
     }
 
@@ -149,9 +143,8 @@ public final class VnicDevice implements IoEventDevice, Migratable {
         synchronized (this) {
             stopped = true;
         }
-        deactivateAll();
-        awaitUses();
-        wakeAll(); // what transmit queues had been granted goes back
+        queues.deactivateAll();
+        queues.wakeAll(); // what transmit queues had been granted goes back
     }
 
     @Override
@@ -160,14 +153,14 @@ public final class VnicDevice implements IoEventDevice, Migratable {
             stopped = false;
         }
         if (status() == VnicStatus.RUNNING) {
-            activateAll();
+            queues.activateAll();
         }
         DeviceLink guest = link;
         if (guest != null) {
             events.resume(guest);
         }
         updateLink();
-        wakeAll();
+        queues.wakeAll();
     }
 
     @Override
@@ -238,6 +231,10 @@ public final class VnicDevice implements IoEventDevice, Migratable {
         return port;
     }
 
+    VnicQueues queues() {
+        return queues;
+    }
+
     Workers workers() {
         return core.workers();
     }
@@ -273,16 +270,6 @@ public final class VnicDevice implements IoEventDevice, Migratable {
 
     // ---- register writes, on the client's thread ----
 
-    void doorbell(int queue) {
-        if (queue < AggRegisters.MAX_QUEUE_PAIRS) {
-            counters.txDoorbells.increment();
-            transmit[queue].wake();
-        } else {
-            counters.rxDoorbells.increment();
-            port.wake();
-        }
-    }
-
     /** A write to the control register. */
     void control(int value) {
         if ((value & AggRegisters.CONTROL_RESET) != 0) {
@@ -295,43 +282,13 @@ public final class VnicDevice implements IoEventDevice, Migratable {
             state.setInt(AggRegisters.CONTROL, AggRegisters.CONTROL_ENABLE);
             setStatus(VnicStatus.RUNNING);
             updateSettings();
-            activateAll();
+            queues.activateAll();
             updateLink();
-            wakeAll();
+            queues.wakeAll();
         } else if (!enable && status == VnicStatus.RUNNING) {
             state.setInt(AggRegisters.CONTROL, 0);
             setStatus(VnicStatus.IDLE);
             quiesce();
-        }
-    }
-
-    /** Enables a queue with the registers that it has, or disables it. When disabled it has stopped on return. */
-    void enableQueue(int queue, boolean enable) {
-        int at = VnicState.queue(queue);
-        boolean enabled = state.getInt(at + QueueRegisters.CONTROL) != 0;
-        if (enable == enabled) {
-            return;
-        }
-        state.setInt(at + QueueRegisters.CONTROL, enable ? QueueRegisters.ENABLE : 0);
-        if (!enable) {
-            queueLink(queue).activate(null);
-            awaitUses();
-            wake(queue);
-            state.forgetQueue(queue);
-            return;
-        }
-        int error = QueueSetup.check(state, queue, link);
-        if (error != 0) {
-            state.setInt(at + QueueRegisters.STATE, QueueStatus.STOPPED.code());
-            state.setInt(at + QueueRegisters.ERROR, error);
-            state.getAndOr(AggRegisters.QUEUE_ERRORS, 1 << queue);
-            counters.queueErrors.increment();
-            return;
-        }
-        state.setInt(at + QueueRegisters.STATE, QueueStatus.RUNNING.code());
-        if (status() == VnicStatus.RUNNING) {
-            activate(queue);
-            wake(queue);
         }
     }
 
@@ -341,90 +298,13 @@ public final class VnicDevice implements IoEventDevice, Migratable {
     }
 
     /**
-     * The guest's memory, or a part of it, is not shared with the server: all of the vNIC's loops leave the threads that
-     * others depend on, until the next reset. Any thread.
-     */
-    void goSlow() {
-        DeviceLink l = link;
-        if (l != null) {
-            lane.serve(l.memory());
-            runOn(lane);
-        }
-    }
-
-    private void runOn(SlowLane where) {
-        for (TransmitQueue t : transmit) {
-            t.runOn(where);
-        }
-        port.runOn(where);
-    }
-
-    private void activateAll() {
-        for (int q = 0; q < VnicState.QUEUES; q++) {
-            if (queueStatus(q) == QueueStatus.RUNNING) {
-                activate(q);
-            }
-        }
-    }
-
-    private void deactivateAll() {
-        for (int q = 0; q < VnicState.QUEUES; q++) {
-            queueLink(q).activate(null);
-        }
-    }
-
-    /** While the device is stopped a queue that is enabled becomes active only when it goes on. */
-    private void activate(int queue) {
-        if (!stopped) {
-            if (!QueueSetup.shared(state, queue, link.memory())) {
-                goSlow();
-            }
-            queueLink(queue).activate(QueueSetup.ring(state, queue, link));
-        }
-    }
-
-    private QueueStatus queueStatus(int queue) {
-        return QueueStatus.of(state.getInt(VnicState.queue(queue) + QueueRegisters.STATE));
-    }
-
-    private QueueLink queueLink(int queue) {
-        return queue < AggRegisters.MAX_QUEUE_PAIRS
-                ? transmit[queue].link()
-                : port.queue(queue - AggRegisters.MAX_QUEUE_PAIRS).link();
-    }
-
-    private void wake(int queue) {
-        if (queue < AggRegisters.MAX_QUEUE_PAIRS) {
-            transmit[queue].wake();
-        } else {
-            port.wake();
-        }
-    }
-
-    private void wakeAll() {
-        for (TransmitQueue t : transmit) {
-            t.wake();
-        }
-        port.wake();
-    }
-
-    /**
-     * Ends all that goes on: when this returns, no loop touches guest memory or signals on behalf of what was before.
-     * A loop looks at its ring inside a use of the memory; the ring is taken away first, then all uses are waited for.
+     * Ends all that goes on: when this returns, no loop touches guest memory or signals on behalf of what was before, and
+     * the link is down.
      */
     private void quiesce() {
-        deactivateAll();
-        awaitUses();
+        queues.deactivateAll();
         setLink(false, false);
-        wakeAll(); // what was waiting, or queued for this port, goes back to rendezvous memory
-    }
-
-    private void awaitUses() {
-        DeviceLink guest = link;
-        if (guest != null) {
-            GuestMemory memory = guest.memory();
-            memory.awaitUses();
-        }
+        queues.wakeAll(); // what was waiting, or queued for this port, goes back to rendezvous memory
     }
 
     /** All registers as after power-on, but for the epoch. */
@@ -441,7 +321,7 @@ public final class VnicDevice implements IoEventDevice, Migratable {
             state.setInt(AggRegisters.LINK_SPEED, port.config().speedMbit());
         }
         updateSettings();
-        runOn(null);
+        queues.goFast();
         if (guest != null) {
             guest.interrupts().pin(false);
         }

@@ -72,7 +72,7 @@ final class VnicRegisters {
             bad();
             return;
         }
-        device.doorbell(offset / AggRegisters.DOORBELL_STRIDE);
+        device.queues().doorbell(offset / AggRegisters.DOORBELL_STRIDE);
     }
 
     private boolean controlRegister(Field f, int offset, int width, long value) {
@@ -164,7 +164,7 @@ final class VnicRegisters {
             if ((v & ~QueueRegisters.ENABLE) != 0) {
                 return false;
             }
-            device.enableQueue(queue, (v & QueueRegisters.ENABLE) != 0);
+            device.queues().enable(queue, (v & QueueRegisters.ENABLE) != 0);
             return true;
         }
         if (in == QueueRegisters.MODERATION_USECS) {
