@@ -19,6 +19,7 @@ inside() {
         mount --rbind /proc "$root/proc"
         mount -t tmpfs none "$root/tmp"
         mount --bind "$work" "$root/home"
+        PATH=$PATH:/usr/sbin # chroot is not on the path of an ordinary user
         exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin HOME=/tmp LC_ALL=C.UTF-8 \
             sh -c "cd /home && exec \"\$@\"" sh "$@"
     ' sh "$root" "$work" "$@"
