@@ -8,7 +8,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
+import java.security.KeyStoreException;
 import java.security.cert.CertificateFactory;
+import javax.net.ssl.TrustManagerFactory;
+import javax.net.ssl.X509TrustManager;
 
 /**
  * Makes the trust store that the package {@code ca-certificates-java} makes when it is installed: {@code TrustStore FOLDER FILE}
@@ -19,7 +22,8 @@ final class TrustStore {
 
     public static void main(String[] arguments) throws IOException, GeneralSecurityException {
         CertificateFactory certificates = CertificateFactory.getInstance("X.509");
-        KeyStore store = KeyStore.getInstance("PKCS12");
+        // Java reads its trust store without a password, and in the newer format would then find no certificate.
+        KeyStore store = KeyStore.getInstance("JKS");
         store.load(null, null);
         try (DirectoryStream<Path> files = Files.newDirectoryStream(Path.of(arguments[0]), "*.crt")) {
             for (Path file : files) {
@@ -33,5 +37,16 @@ final class TrustStore {
         try (OutputStream out = Files.newOutputStream(target)) {
             store.store(out, "changeit".toCharArray());
         }
+        if (trusted(target) != store.size() || store.size() == 0) {
+            throw new KeyStoreException("of " + store.size() + " certificates Java finds " + trusted(target));
+        }
+    }
+
+    /** How many certificates Java's own trust manager finds in such a file. */
+    private static int trusted(Path file) throws IOException, GeneralSecurityException {
+        System.setProperty("javax.net.ssl.trustStore", file.toString());
+        TrustManagerFactory factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        factory.init((KeyStore) null);
+        return ((X509TrustManager) factory.getTrustManagers()[0]).getAcceptedIssuers().length;
     }
 }
