@@ -9,13 +9,17 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.KeyStoreException;
+import java.security.cert.Certificate;
 import java.security.cert.CertificateFactory;
+import java.util.ArrayList;
+import java.util.List;
 import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509TrustManager;
 
 /**
- * Makes the trust store that the package {@code ca-certificates-java} makes when it is installed: {@code TrustStore FOLDER FILE}
- * puts all certificates (*.crt) of a folder into a file, with Java's customary password.
+ * Makes the trust store that the package {@code ca-certificates-java} makes when it is installed: {@code TrustStore FILE SOURCE...}
+ * puts the certificates of all sources, each a file with any number of them or a folder of such files (*.crt), into a file,
+ * with Java's customary password.
  */
 final class TrustStore {
     private TrustStore() {}
@@ -25,14 +29,18 @@ final class TrustStore {
         // Java reads its trust store without a password, and in the newer format would then find no certificate.
         KeyStore store = KeyStore.getInstance("JKS");
         store.load(null, null);
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(Path.of(arguments[0]), "*.crt")) {
-            for (Path file : files) {
+        for (String source : List.of(arguments).subList(1, arguments.length)) {
+            for (Path file : files(Path.of(source))) {
                 try (InputStream in = Files.newInputStream(file)) {
-                    store.setCertificateEntry(file.getFileName().toString(), certificates.generateCertificate(in));
+                    for (Certificate certificate : certificates.generateCertificates(in)) {
+                        if (store.getCertificateAlias(certificate) == null) {
+                            store.setCertificateEntry("ca" + store.size(), certificate);
+                        }
+                    }
                 }
             }
         }
-        Path target = Path.of(arguments[1]);
+        Path target = Path.of(arguments[0]);
         Files.createDirectories(target.getParent());
         try (OutputStream out = Files.newOutputStream(target)) {
             store.store(out, "changeit".toCharArray());
@@ -40,6 +48,17 @@ final class TrustStore {
         if (trusted(target) != store.size() || store.size() == 0) {
             throw new KeyStoreException("of " + store.size() + " certificates Java finds " + trusted(target));
         }
+    }
+
+    private static List<Path> files(Path source) throws IOException {
+        if (!Files.isDirectory(source)) {
+            return List.of(source);
+        }
+        List<Path> files = new ArrayList<>();
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(source, "*.crt")) {
+            all.forEach(files::add);
+        }
+        return files;
     }
 
     /** How many certificates Java's own trust manager finds in such a file. */

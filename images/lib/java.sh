@@ -4,14 +4,18 @@
 # run on any host: their programs are given the loader and the libraries that came with them.
 
 readonly JDK_MINIMUM=25
+# The certificates that this machine trusts, with those of a company's proxy, say.
+readonly TRUSTED=/etc/ssl/certs/ca-certificates.crt
 
 # provide_java: sets JDK (what JAVA_HOME has to be) and MVN.
 provide_java() {
+    local -a trusted=()
     JDK=$(own_jdk)
     MVN=$(command -v mvn || true)
     if [[ -z $JDK || -z $MVN ]]; then
-        cached java "$(content_key "$IMAGES/packages/java.list" "$IMAGES/java" "$IMAGES/lib/java.sh" "$IMAGES/lib/debs.sh")" \
-            make_java
+        [[ ! -r $TRUSTED ]] || trusted+=("$TRUSTED")
+        cached java "$(content_key "$IMAGES/packages/java.list" "$IMAGES/java" "$IMAGES/lib/java.sh" "$IMAGES/lib/debs.sh" \
+            "${trusted[@]}")" make_java "${trusted[@]}"
         JDK=${JDK:-$ENTRY/jdk}
         MVN=${MVN:-$ENTRY/usr/share/maven/bin/mvn}
     fi
@@ -29,16 +33,18 @@ own_jdk() {
     done
 }
 
+# make_java DIR [BUNDLE]
 make_java() {
     local dir=$1 jdk
+    shift
     unpack_debs "$dir" "$DEFAULT_RELEASE" "$IMAGES/packages/java.list"
     jdk=$(compgen -G "$dir/usr/lib/jvm/java-$JDK_MINIMUM-openjdk-*") || die 'the JDK package has no JDK in it'
     ln -s "${jdk#"$dir/"}" "$dir/jdk"
     keep_links_inside "$dir"
     say '  trust store'
     "$dir/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2" --library-path "$jdk/lib:$dir/usr/lib/x86_64-linux-gnu" \
-        "$jdk/bin/java" "$IMAGES/java/TrustStore.java" "$dir/usr/share/ca-certificates/mozilla" \
-        "$dir/etc/ssl/certs/java/cacerts"
+        "$jdk/bin/java" "$IMAGES/java/TrustStore.java" "$dir/etc/ssl/certs/java/cacerts" \
+        "$dir/usr/share/ca-certificates/mozilla" "$@"
     own_loader "$dir" "$jdk"
 }
 
