@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.backplane.testkit.Cluster;
 import dev.backplane.testkit.Execution;
 import dev.backplane.testkit.Guest;
@@ -31,7 +32,7 @@ class KexecTest {
         List<String> arguments = new ArrayList<>();
         if (node == 2) {
             GuestImage image = GuestImage.fromEnvironment();
-            arguments.addAll(disk(image.kernel().resolveSibling("vmlinuz")));
+            arguments.addAll(disk(image.withCompressedKernel().kernel()));
             image.initrds().forEach(file -> arguments.addAll(disk(file)));
         }
         return arguments;
@@ -56,12 +57,15 @@ class KexecTest {
                 .ok();
         g.start("exec bp-get --listen --ring 23 --count 0 > /dev/null").awaitOutput("ring 23", LONG);
         String put = "bp-put --node 2 --ring 23 --size 1000 --count ";
+        assertDevices("running", true);
         try (Flood flood = Flood.start(CLUSTER, 1, 2)) {
             flood.awaitMore(20);
             CLUSTER.node(1).exec(put + "20").ok();
             Execution puts = CLUSTER.node(1).start("exec " + put + "1000000000");
             g.rebootBy("kexec -e");
             assertNotEquals(0, puts.await(LONG).exitCode(), "the old kernel's ring is gone");
+            // Nobody but the old kernel can have stopped them: the next one has no driver for them yet.
+            assertDevices("idle", false);
 
             Execution guard = g.start("exec bp-netcheck guard");
             guard.awaitOutput("guarding", LONG);
@@ -72,6 +76,7 @@ class KexecTest {
             guard.kill(15);
             String out = guard.await(LONG).ok().out();
             assertTrue(out.contains("pages unchanged"), out);
+            assertDevices("idle", false);
         }
         g.exec("modprobe -a bp_agg bp_imm && bp-net", LONG).ok();
         // A boot by kexec has no firmware in between: the kernel's clock begins anew, the machine's devices do not.
@@ -79,5 +84,14 @@ class KexecTest {
         CLUSTER.node(1).exec("ping -c 3 -i 0.2 -W 5 " + Cluster.address(2)).ok();
         String out = Netcheck.between(CLUSTER, 1, 2).tcp(Cluster.address(2), "--bytes 4M");
         assertTrue(out.contains("4194304 bytes intact"), out);
+    }
+
+    /** What the device server knows of the second guest's devices: the vNIC's state, and whether they may use its memory. */
+    private static void assertDevices(String vnic, boolean busMaster) {
+        JsonNode node = CLUSTER.server().api().get("/nodes/node2");
+        assertEquals(vnic, node.path("port").path("vnic").asText(), node.toString());
+        for (String device : List.of("agg", "imm")) {
+            assertEquals(busMaster, node.path(device).path("bus_master").asBoolean(!busMaster), node.toString());
+        }
     }
 }

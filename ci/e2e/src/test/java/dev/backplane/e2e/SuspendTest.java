@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A guest sleeps (suspend to idle) while it is flooded, is woken by a key, and both drivers work as before. */
+/** A guest sleeps while it is flooded, to idle or to memory, is woken, and both drivers work as before. */
 @Timeout(300)
 class SuspendTest {
     private static final Duration LONG = Duration.ofMinutes(2);
@@ -27,7 +27,7 @@ class SuspendTest {
     static final Cluster CLUSTER = Clusters.TWO_QUEUES;
 
     @Test
-    void bothDriversWorkAfterSleep() {
+    void bothDriversWorkAfterSleepToIdle() {
         Guest g = CLUSTER.node(2);
         assertTraffic();
         g.exec("echo enabled > /sys/bus/serio/devices/serio0/power/wakeup; echo s2idle > /sys/power/mem_sleep")
@@ -48,6 +48,29 @@ class SuspendTest {
         }
         assertEquals(before + TIMES, sleeps(g));
         assertTraffic();
+        assertNothingAllocated();
+    }
+
+    /** QEMU resets all devices when it wakes a guest from S3: the drivers find them as after power-on. */
+    @Test
+    void bothDriversWorkAfterSleepToMemory() {
+        Guest g = CLUSTER.node(2);
+        assertTraffic();
+        g.exec("echo deep > /sys/power/mem_sleep").ok();
+        long before = sleeps(g);
+        try (Flood flood = Flood.start(CLUSTER, 1, 2)) {
+            Execution asleep = g.start("echo mem > /sys/power/state");
+            g.qmp().awaitEvent("SUSPEND", LONG);
+            flood.awaitMore(20);
+            g.qmp().execute("system_wakeup");
+            asleep.await(LONG).ok();
+        }
+        assertEquals(before + 1, sleeps(g));
+        assertTraffic();
+        assertNothingAllocated();
+    }
+
+    private static void assertNothingAllocated() {
         assertEquals(
                 0,
                 CLUSTER.server().api().get("/memory").path("allocated_bytes").asLong(-1),
