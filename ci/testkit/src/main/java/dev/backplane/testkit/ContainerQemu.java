@@ -3,8 +3,8 @@ package dev.backplane.testkit;
 
 import com.github.dockerjava.api.command.InspectContainerResponse;
 import com.github.dockerjava.api.command.WaitContainerResultCallback;
+import com.github.dockerjava.api.exception.ConflictException;
 import com.github.dockerjava.api.exception.NotFoundException;
-import com.github.dockerjava.api.exception.NotModifiedException;
 import com.github.dockerjava.api.model.WaitResponse;
 import java.io.IOException;
 import java.io.InputStream;
@@ -84,6 +84,10 @@ public final class ContainerQemu implements GuestRunner {
         private final InputStream console;
         private final StringBuilder errors = new StringBuilder();
         private GenericContainer<?> container;
+        /** Its name at the engine; the container itself forgets it when it is stopped. */
+        private String id;
+
+        private volatile boolean killed;
 
         Running(InputStream console) {
             this.console = console;
@@ -91,6 +95,7 @@ public final class ContainerQemu implements GuestRunner {
 
         void started(GenericContainer<?> started) {
             container = started;
+            id = started.getContainerId();
         }
 
         /** What QEMU writes, as the engine hands it over. */
@@ -126,8 +131,12 @@ public final class ContainerQemu implements GuestRunner {
 
         @Override
         public boolean alive() {
+            if (killed) {
+                return false;
+            }
             try {
-                InspectContainerResponse now = container.getCurrentContainerInfo();
+                InspectContainerResponse now =
+                        container.getDockerClient().inspectContainerCmd(id).exec();
                 return Boolean.TRUE.equals(now.getState().getRunning());
             } catch (NotFoundException gone) {
                 return false;
@@ -136,29 +145,27 @@ public final class ContainerQemu implements GuestRunner {
 
         @Override
         public void kill() {
+            if (killed) {
+                return;
+            }
             try {
-                container
-                        .getDockerClient()
-                        .killContainerCmd(container.getContainerId())
-                        .exec();
-            } catch (NotFoundException | NotModifiedException gone) {
+                container.getDockerClient().killContainerCmd(id).exec();
+            } catch (NotFoundException | ConflictException gone) {
                 // It has ended by itself.
             }
+            killed = true;
             container.stop();
         }
 
         @Override
         public void onExit(Runnable action) {
-            container
-                    .getDockerClient()
-                    .waitContainerCmd(container.getContainerId())
-                    .exec(new WaitContainerResultCallback() {
-                        @Override
-                        public void onNext(WaitResponse ended) {
-                            super.onNext(ended);
-                            action.run();
-                        }
-                    });
+            container.getDockerClient().waitContainerCmd(id).exec(new WaitContainerResultCallback() {
+                @Override
+                public void onNext(WaitResponse ended) {
+                    super.onNext(ended);
+                    action.run();
+                }
+            });
         }
     }
 }

@@ -36,6 +36,7 @@ class ContainerQemuTest {
                     guest.exec("echo hello", Duration.ofSeconds(30)).ok().out());
             guest.kill();
             assertFalse(guest.alive());
+            guest.kill(); // as one that does not know does
         }
     }
 
