@@ -42,10 +42,12 @@ final class MicroCase implements Case {
                 .mode(Mode.AverageTime)
                 .timeUnit(java.util.concurrent.TimeUnit.NANOSECONDS)
                 .forks(1)
-                .jvmArgs("--enable-native-access=ALL-UNNAMED", "-Xmx512m")
-                // Calls into the kernel run interpreted, and allocate, until all their method handles are compiled.
-                .warmupIterations(3)
-                .warmupTime(TimeValue.milliseconds(context.choose(700, 2000)))
+                // Until its method handles are compiled a call into the kernel takes a hundred times as long, and allocates.
+                // With -Xbatch that is a matter of how many calls were made, not of when a compiler's thread gets a
+                // processor, for which no time of warming up is long enough on a busy machine.
+                .jvmArgs("--enable-native-access=ALL-UNNAMED", "-Xmx512m", "-Xbatch")
+                .warmupIterations(5)
+                .warmupTime(TimeValue.milliseconds(context.choose(500, 2000)))
                 .measurementIterations(context.rounds())
                 .measurementTime(TimeValue.milliseconds(context.choose(300, 1000)))
                 .addProfiler(GCProfiler.class)
