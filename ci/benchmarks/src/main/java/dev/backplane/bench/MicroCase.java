@@ -42,7 +42,8 @@ final class MicroCase implements Case {
                 .mode(Mode.AverageTime)
                 .timeUnit(java.util.concurrent.TimeUnit.NANOSECONDS)
                 .forks(1)
-                // Until its method handles are compiled a call into the kernel takes a hundred times as long, and allocates.
+                // Until its method handles are compiled a call into the kernel takes a hundred times as long, and
+                // allocates.
                 // With -Xbatch that is a matter of how many calls were made, not of when a compiler's thread gets a
                 // processor, for which no time of warming up is long enough on a busy machine.
                 .jvmArgs("--enable-native-access=ALL-UNNAMED", "-Xmx512m", "-Xbatch")

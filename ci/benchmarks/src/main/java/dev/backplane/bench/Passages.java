@@ -106,12 +106,14 @@ final class Passages {
         if (taken == null) {
             return;
         }
-        for (Signal s : taken) {
+        // One of its own beside that of a passage changes nothing: both are taken now, and neither was before.
+        List<Signal> others = taken.stream().filter(s -> !s.own).toList();
+        for (Signal s : others) {
             if (s.passage != null) {
-                s.passage.taken(i, taken.size() == 1);
+                s.passage.taken(i, others.size() == 1);
             }
         }
-        if (!taken.stream().allMatch(Signal::own)) {
+        if (!others.isEmpty()) {
             heard.computeIfAbsent(e.process(), n -> new ArrayList<>()).add(e.micros());
         }
     }

@@ -185,9 +185,19 @@ class JourneyTest {
         assertTrips(0, 3 * EVERY);
     }
 
-    /** Node2 takes the question's signal together with one of its own. */
+    /** Node1 takes the answer's signal together with that of the end of its own PUT, which has waited since. */
     @Test
-    void signalTakenWithOnesOwnIsLeftOut() {
+    void signalTakenWithOnesOwnIsFollowed() {
+        for (int i = 0; i < 4; i++) {
+            roundTrip(EVERY * i);
+            trace.signalOwnWithoutWaking(NODE1, EVERY * i + 40);
+        }
+        assertTrips(0, EVERY, 2 * EVERY);
+    }
+
+    /** Node2 takes the question's signal together with one that nobody knows the cause of. */
+    @Test
+    void signalTakenWithAnotherIsLeftOut() {
         roundTrip(0);
         roundTrip(EVERY);
         trace.signalByWorker(NODE2, EVERY + 90);

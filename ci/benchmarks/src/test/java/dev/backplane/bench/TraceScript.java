@@ -63,9 +63,14 @@ final class TraceScript {
 
     /** The thread that serves a node signals that one itself, and wakes its QEMU, which takes it 10 microseconds later. */
     TraceScript signalOwn(int node, double at) {
-        event(Kind.SIGNAL, SERVER, serves(node), INTERRUPT + node, at);
+        signalOwnWithoutWaking(node, at);
         event(Kind.WOKEN, node, qemu(node), serves(node), at);
         return take(node, at + 10);
+    }
+
+    /** The thread that serves a node signals that one itself, whose QEMU does not take it yet. */
+    TraceScript signalOwnWithoutWaking(int node, double at) {
+        return event(Kind.SIGNAL, SERVER, serves(node), INTERRUPT + node, at);
     }
 
     /** A thread that serves nobody in particular signals a node, whose QEMU is awake. */
