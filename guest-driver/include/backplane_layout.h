@@ -458,7 +458,8 @@ static_assert(offsetof(struct bp_agg_rx_comp, flow_hash) == 28, "bp_agg_rx_comp.
 #define BP_IMM_STAT_BAD_ACCESSES 0xf0 /* RO: Register accesses that were refused. */
 #define BP_IMM_STAT_MEMORY_FAULTS 0xf8 /* RO: Accesses to guest memory that failed. */
 #define BP_IMM_STAT_RESETS 0x100 /* RO: Resets of the module. */
-#define BP_IMM_STAT_BYTES 0x108 /* Size of the block */
+#define BP_IMM_STAT_ADMIN_INTERRUPTED 0x108 /* RO: Commands of the driver that a stop or reset of the module had to wait for. */
+#define BP_IMM_STAT_BYTES 0x110 /* Size of the block */
 
 /* A privileged command of the driver. */
 struct bp_imm_admin {

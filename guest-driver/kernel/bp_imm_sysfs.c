@@ -122,6 +122,7 @@ BP_IMM_COUNTER(admin_refused, BP_IMM_STAT_ADMIN_REFUSED);
 BP_IMM_COUNTER(bad_accesses, BP_IMM_STAT_BAD_ACCESSES);
 BP_IMM_COUNTER(memory_faults, BP_IMM_STAT_MEMORY_FAULTS);
 BP_IMM_COUNTER(resets, BP_IMM_STAT_RESETS);
+BP_IMM_COUNTER(admin_interrupted, BP_IMM_STAT_ADMIN_INTERRUPTED);
 
 static struct attribute *bp_imm_counters[] = {
 	&bp_imm_counter_actions.attribute.attr,
@@ -157,6 +158,7 @@ static struct attribute *bp_imm_counters[] = {
 	&bp_imm_counter_bad_accesses.attribute.attr,
 	&bp_imm_counter_memory_faults.attribute.attr,
 	&bp_imm_counter_resets.attribute.attr,
+	&bp_imm_counter_admin_interrupted.attribute.attr,
 	NULL
 };
 

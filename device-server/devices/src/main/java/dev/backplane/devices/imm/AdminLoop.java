@@ -58,9 +58,13 @@ final class AdminLoop extends DrainLoop {
     /** Waits until no turn carries out a command; one that waits for the client is interrupted. Then {@link #admit}. */
     void exclude() {
         GuestMemory guest = module.guest();
-        while (!lock.tryLock()) {
-            guest.awaitUses();
+        if (lock.tryLock()) {
+            return;
         }
+        module.tally().adminInterrupted.increment();
+        do {
+            guest.awaitUses();
+        } while (!lock.tryLock());
     }
 
     /** Ends {@link #exclude}. */

@@ -42,7 +42,8 @@ public final class ImmStatistics {
             .u64("bad_accesses", RO, "Register accesses that were refused.")
             .u64("memory_faults", RO, "Accesses to guest memory that failed.")
             .u64("resets", RO, "Resets of the module.")
-            .size(33 * 8);
+            .u64("admin_interrupted", RO, "Commands of the driver that a stop or reset of the module had to wait for.")
+            .size(34 * 8);
 
     private ImmStatistics() {}
 }

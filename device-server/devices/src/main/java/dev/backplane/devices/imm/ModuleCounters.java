@@ -44,6 +44,7 @@ final class ModuleCounters {
     final Counter badAccesses = next("bad_accesses");
     final Counter memoryFaults = next("memory_faults");
     final Counter resets = next("resets");
+    final Counter adminInterrupted = next("admin_interrupted");
 
     private Counter next(String name) {
         Field f = ImmStatistics.LAYOUT.fields().get(declared);

@@ -350,6 +350,7 @@ class UnsharedMemoryTest {
         assertTrue(messages.awaitWaiting());
         slow.guest.write32(0, ImmRegisters.CONTROL, ImmRegisters.CONTROL_RESET);
         assertEquals(AdminCommand.STATUS_OK, slow.adminStatus(), "forgotten");
+        assertEquals(1, slow.count("admin_interrupted"));
         messages.silent(false);
         slow.enable();
         slow.open(0);
