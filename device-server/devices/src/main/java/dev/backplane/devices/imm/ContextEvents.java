@@ -53,6 +53,8 @@ final class ContextEvents {
         if (module.events().raise(link, context, word, total, n)) {
             return true;
         }
+        // The word may have been written all the same: it goes on from there, so that no state saved now makes it go
+        // back.
         PENDING.getAndAdd(this, 1);
         return false;
     }
